@@ -1,0 +1,244 @@
+//! A browser of our own with the extension loaded: for people who try Playwriter, and for tests.
+//!
+//! It is driven over a private pipe, so that no debugging port is open to anybody else. The pipe
+//! is used only to reach the extension's worker; tabs are driven through the relay like any other.
+
+mod pipe;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use command_fds::{CommandFdExt, FdMapping};
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use pipe::Pipe;
+
+/// Programs that are a Chromium, best first.
+const PROGRAMS: [&str; 5] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "brave-browser"];
+
+/// How long the browser may take to start and to load the extension.
+const START: Duration = Duration::from_secs(60);
+
+/// How long the worker's script may take to load.
+const SCRIPT_LOADED: Duration = Duration::from_secs(3);
+
+/// How long the worker may take to do what it is asked.
+const WORK: Duration = Duration::from_secs(30);
+
+/// How long the browser may take to end before it is killed.
+const END: Duration = Duration::from_secs(5);
+
+/// How to start a browser.
+#[derive(Debug, Clone)]
+pub struct BrowserOptions {
+    /// The browser's program.
+    pub program: PathBuf,
+    /// The folder with the extension's manifest.
+    pub extension: PathBuf,
+    /// The folder for the profile; a browser that already uses it must not run.
+    pub profile: PathBuf,
+    /// Whether to do without a window.
+    pub headless: bool,
+    /// More switches.
+    pub arguments: Vec<OsString>,
+}
+
+/// A browser that this process started. Dropping it kills the browser.
+#[derive(Debug)]
+pub struct Browser {
+    child: Child,
+    pipe: Pipe,
+}
+
+/// Why a browser is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum BrowserError {
+    /// The extension was not built, or is elsewhere.
+    #[error("there is no extension in {}\n\nhint: run `make extension`", .0.display())]
+    NoExtension(PathBuf),
+    /// The program cannot be run.
+    #[error("cannot start {}", program.display())]
+    Start {
+        /// Which.
+        program: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The browser ended or stopped answering.
+    #[error(
+        "the browser ended while it was being set up\n\nhint: close any other browser that uses the profile {}",
+        .0.display()
+    )]
+    Ended(PathBuf),
+    /// The browser runs, but something in it took too long.
+    #[error("the browser did not {0} in time")]
+    TooSlow(&'static str),
+    /// The worker threw.
+    #[error("the extension's worker failed: {0}")]
+    Worker(String),
+}
+
+/// Finds an installed browser on the `PATH`.
+#[must_use]
+pub fn find() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    PROGRAMS.iter().find_map(|program| {
+        std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    })
+}
+
+impl Browser {
+    /// Starts the browser and waits until it has loaded the extension.
+    ///
+    /// # Errors
+    ///
+    /// Says what is missing, or that the browser ended or hung.
+    pub async fn start(options: &BrowserOptions) -> Result<Self, BrowserError> {
+        if !options.extension.join("manifest.json").is_file() {
+            return Err(BrowserError::NoExtension(options.extension.clone()));
+        }
+        let failed = |source| BrowserError::Start { program: options.program.clone(), source };
+        let (for_browser, from_us) = io::pipe().map_err(failed)?;
+        let (from_browser, for_us) = io::pipe().map_err(failed)?;
+        let child = Command::new(&options.program)
+            .args(switches(options))
+            .args(&options.arguments)
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .fd_mappings(vec![
+                FdMapping { parent_fd: for_browser.into(), child_fd: 3 },
+                FdMapping { parent_fd: for_us.into(), child_fd: 4 },
+            ])
+            .map_err(|error| failed(io::Error::other(error)))?
+            .spawn()
+            .map_err(failed)?;
+        let pipe = Pipe::new(from_us.into(), from_browser.into()).map_err(failed)?;
+        let browser = Self { child, pipe };
+        timeout(START, browser.worker())
+            .await
+            .map_err(|_| BrowserError::TooSlow("load the extension"))?
+            .ok_or_else(|| BrowserError::Ended(options.profile.clone()))?;
+        Ok(browser)
+    }
+
+    /// Tells the extension where its relay listens, as the options page would.
+    ///
+    /// # Errors
+    ///
+    /// As [`Browser::evaluate_in_worker`].
+    pub async fn use_relay_port(&self, port: u16) -> Result<(), BrowserError> {
+        let expression = format!("chrome.storage.local.set({{ relayPort: {port} }})");
+        self.evaluate_in_worker(&expression).await.map(drop)
+    }
+
+    /// Does what a click on the extension's icon would, on the tab in front.
+    ///
+    /// # Errors
+    ///
+    /// As [`Browser::evaluate_in_worker`].
+    pub async fn click_icon(&self) -> Result<Value, BrowserError> {
+        self.evaluate_in_worker("toggleExtensionForActiveTab()").await
+    }
+
+    /// Evaluates an expression in the extension's worker, and awaits it if it is a promise.
+    ///
+    /// # Errors
+    ///
+    /// Gives what the expression threw, or says that there was no answer.
+    pub async fn evaluate_in_worker(&self, expression: &str) -> Result<Value, BrowserError> {
+        let evaluation = async {
+            let worker = self.worker().await?;
+            let attach = json!({ "targetId": worker, "flatten": true });
+            let attached = self.pipe.call(None, "Target.attachToTarget", attach).await?;
+            let session = attached["sessionId"].as_str()?.to_owned();
+            // A browser before 143 does not tell; its worker has loaded by then, or never will.
+            drop(timeout(SCRIPT_LOADED, self.pipe.script_loaded(&session)).await);
+            let parameters = json!({
+                "expression": expression, "awaitPromise": true, "returnByValue": true,
+            });
+            let answer = self.pipe.call(Some(&session), "Runtime.evaluate", parameters).await;
+            // An attached worker never sleeps, and its life would not be that of a user's.
+            let detach = json!({ "sessionId": session });
+            self.pipe.call(None, "Target.detachFromTarget", detach).await?;
+            answer
+        };
+        let answer = timeout(WORK, evaluation)
+            .await
+            .map_err(|_| BrowserError::TooSlow("answer for its extension"))?
+            .ok_or_else(|| BrowserError::Worker("the worker went away".to_owned()))?;
+        let details = &answer["exceptionDetails"];
+        if details.is_null() {
+            return Ok(answer["result"]["value"].clone());
+        }
+        let thrown = details["exception"]["description"].as_str();
+        Err(BrowserError::Worker(thrown.unwrap_or("an unknown exception").to_owned()))
+    }
+
+    /// Waits for the browser's end.
+    pub async fn ended(&mut self) {
+        // Whatever the exit status: the browser is gone.
+        drop(self.child.wait().await);
+    }
+
+    /// Asks the browser to end, and ends it if it does not.
+    pub async fn stop(mut self) {
+        let closing = async {
+            self.pipe.call(None, "Browser.close", json!({})).await;
+            self.child.wait().await
+        };
+        if timeout(END, closing).await.is_err() {
+            // It may have ended in this very moment.
+            drop(self.child.kill().await);
+        }
+    }
+
+    /// The extension's service worker, as soon as there is one.
+    async fn worker(&self) -> Option<String> {
+        let prefix = format!("chrome-extension://{}/", crate::EXTENSION_ID);
+        self.pipe.target("service_worker", &prefix).await
+    }
+}
+
+fn switches(options: &BrowserOptions) -> Vec<OsString> {
+    let with_path = |switch: &str, path: &Path| {
+        let mut argument = OsString::from(switch);
+        argument.push(path);
+        argument
+    };
+    let mut switches: Vec<OsString> = [
+        "--remote-debugging-pipe",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ]
+    .map(OsString::from)
+    .into();
+    switches.push(with_path("--user-data-dir=", &options.profile));
+    switches.push(with_path("--disable-extensions-except=", &options.extension));
+    switches.push(with_path("--load-extension=", &options.extension));
+    if options.headless {
+        switches.extend(["--headless=new", "--disable-gpu"].map(OsString::from));
+    }
+    if runs_as_root() {
+        // Chromium refuses to sandbox itself for root.
+        switches.push("--no-sandbox".into());
+    }
+    switches
+}
+
+/// `/proc` belongs to the user whose process looks.
+fn runs_as_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}

@@ -1,0 +1,71 @@
+//! Which browser the relay says it is: the one that the extension runs in.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What a browser calls itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BrowserVersion {
+    /// `Chrome/156.0.0.0`
+    product: String,
+    user_agent: String,
+}
+
+impl BrowserVersion {
+    /// Reads it off a user agent; without one, nothing is known.
+    #[must_use]
+    pub fn of(user_agent: Option<&str>) -> Self {
+        // A client that sees "Headless" changes the fonts and sizes of the user's pages.
+        let user_agent = user_agent.unwrap_or_default().replace("HeadlessChrome", "Chrome");
+        let product = user_agent
+            .split(' ')
+            .find(|part| part.starts_with("Chrome/"))
+            .unwrap_or("Chrome/0.0.0.0")
+            .to_owned();
+        Self { product, user_agent }
+    }
+
+    /// The result of `Browser.getVersion`.
+    #[must_use]
+    pub fn cdp(&self) -> Value {
+        json!({
+            "protocolVersion": "1.3",
+            "product": self.product,
+            "revision": "@relay",
+            "userAgent": self.user_agent,
+            "jsVersion": "",
+        })
+    }
+
+    /// The body of `/json/version`; some clients refuse one that lacks any of these.
+    #[must_use]
+    pub fn http(&self, web_socket_debugger_url: &str) -> Value {
+        json!({
+            "Browser": self.product,
+            "Protocol-Version": "1.3",
+            "User-Agent": self.user_agent,
+            "V8-Version": "",
+            "WebKit-Version": "537.36 (@relay)",
+            "webSocketDebuggerUrl": web_socket_debugger_url,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_headless_browser_does_not_say_so() {
+        let version = BrowserVersion::of(Some(
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36",
+        ));
+        assert_eq!(version.product, "Chrome/156.0.0.0");
+        assert!(!version.user_agent.contains("Headless"));
+    }
+
+    #[test]
+    fn an_unknown_browser_has_a_version_all_the_same() {
+        assert_eq!(BrowserVersion::of(None).cdp()["product"], "Chrome/0.0.0.0");
+    }
+}

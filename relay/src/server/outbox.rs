@@ -1,0 +1,133 @@
+//! One peer's queue of frames: a single order, and a limit in bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::mpsc;
+
+use crate::cdp::Frame;
+use crate::payload::{Payload, RelayMessage};
+use shared_protocol::CloseCode;
+
+/// Two of the largest messages. A peer that lets more pile up does not read.
+const LIMIT: usize = 512 * 1024 * 1024;
+
+/// What a frame weighs beyond its payload.
+const ENVELOPE: usize = 256;
+
+/// Something to write to a socket.
+#[derive(Debug)]
+pub(crate) enum Outgoing {
+    ToClient(Frame),
+    ToExtension(RelayMessage),
+    /// The last one.
+    Close {
+        code: CloseCode,
+        reason: String,
+    },
+}
+
+/// The end that the event loop holds.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    sender: mpsc::UnboundedSender<Outgoing>,
+    queued: Arc<AtomicUsize>,
+}
+
+/// The end that the socket holds.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    receiver: mpsc::UnboundedReceiver<Outgoing>,
+    queued: Arc<AtomicUsize>,
+}
+
+/// The peer does not read what it is sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Full;
+
+pub(crate) fn outbox() -> (Outbox, Pending) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let queued = Arc::new(AtomicUsize::new(0));
+    (Outbox { sender, queued: Arc::clone(&queued) }, Pending { receiver, queued })
+}
+
+impl Outbox {
+    pub(crate) fn push(&self, outgoing: Outgoing) -> Result<(), Full> {
+        let weight = outgoing.weight();
+        if self.queued.fetch_add(weight, Ordering::Relaxed) + weight > LIMIT {
+            return Err(Full);
+        }
+        // A socket that has ended reports so itself; what is still sent to it is lost rightly.
+        drop(self.sender.send(outgoing));
+        Ok(())
+    }
+}
+
+impl Pending {
+    /// The next frame, or `None` when the event loop has dropped its end.
+    pub(crate) async fn next(&mut self) -> Option<Outgoing> {
+        self.receiver.recv().await.inspect(|outgoing| self.taken(outgoing))
+    }
+
+    /// The next frame if there is one already.
+    pub(crate) fn next_ready(&mut self) -> Option<Outgoing> {
+        self.receiver.try_recv().ok().inspect(|outgoing| self.taken(outgoing))
+    }
+
+    fn taken(&self, outgoing: &Outgoing) {
+        self.queued.fetch_sub(outgoing.weight(), Ordering::Relaxed);
+    }
+}
+
+impl Outgoing {
+    fn weight(&self) -> usize {
+        let payload = match self {
+            Self::ToClient(Frame::Reply { outcome: Ok(payload), .. }) => Some(payload),
+            Self::ToClient(Frame::Event { params, .. }) => params.as_ref(),
+            Self::ToExtension(RelayMessage::Command { command, .. }) => command.params.as_ref(),
+            Self::ToClient(Frame::Reply { outcome: Err(_), .. } | Frame::Malformed(_))
+            | Self::ToExtension(
+                RelayMessage::CreateInitialTab { .. }
+                | RelayMessage::Ping
+                | RelayMessage::SetWindowMode(_)
+                | RelayMessage::Recording { .. }
+                | RelayMessage::UpdateTabGroup { .. }
+                | RelayMessage::Unknown { .. },
+            )
+            | Self::Close { .. } => None,
+        };
+        payload.map(Payload::as_str).map_or(0, str::len) + ENVELOPE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn frames_leave_in_the_order_in_which_they_came() {
+        let (outbox, mut pending) = outbox();
+        for name in ["A.a", "A.b", "A.c"] {
+            outbox.push(event(name, 1)).unwrap();
+        }
+        let mut seen = Vec::new();
+        while let Some(Outgoing::ToClient(Frame::Event { method, .. })) = pending.next_ready() {
+            seen.push(method);
+        }
+        assert_eq!(seen, ["A.a", "A.b", "A.c"]);
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_is_full_at_the_limit_and_has_room_again_once_it_reads() {
+        let (outbox, mut pending) = outbox();
+        outbox.push(event("A.a", LIMIT / 2)).unwrap();
+        assert_eq!(outbox.push(event("A.b", LIMIT / 2)), Err(Full));
+        let (outbox, _) = (outbox, pending.next_ready());
+        assert_eq!(outbox.queued.load(Ordering::Relaxed), LIMIT / 2 + 2 + ENVELOPE);
+    }
+
+    fn event(method: &str, text: usize) -> Outgoing {
+        let params = Some(Payload::of(&"x".repeat(text)));
+        Outgoing::ToClient(Frame::Event { session: None, method: method.to_owned(), params })
+    }
+}

@@ -1,0 +1,120 @@
+//! One WebSocket: text frames in as inputs, an outbox out.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use serde::Serialize;
+use tokio::time::timeout;
+use warp::ws::{Message, WebSocket};
+
+use super::outbox::{Outgoing, Pending, outbox};
+use super::{Event, Handle, Peer};
+use crate::cdp::Command;
+use crate::payload::ExtensionMessage;
+use crate::state::Input;
+
+/// The largest message either way. Clients accept about as much.
+pub(crate) const MAX_MESSAGE: usize = 256 * 1024 * 1024;
+
+/// How long a peer may take to answer a close.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// WebSocket close reasons are limited to 123 bytes.
+const MAX_REASON: usize = 123;
+
+/// Serves one socket until either side ends it.
+pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected: Input) {
+    let (outbox, pending) = outbox();
+    if handle.tell(Event::Opened { peer, outbox, input: connected }).await.is_err() {
+        return;
+    }
+    let (sink, stream) = socket.split();
+    let mut reading = std::pin::pin!(read(stream, &handle, peer));
+    let mut writing = std::pin::pin!(write(sink, pending));
+    tokio::select! {
+        () = &mut reading => {}
+        () = &mut writing => {
+            // We closed; a peer that answers does so at once, and one that does not is left alone.
+            if timeout(CLOSING, &mut reading).await.is_err() {
+                tracing::debug!(?peer, "did not answer the close");
+            }
+        }
+    }
+    // The event loop may have ended before us.
+    drop(handle.tell(Event::Input(peer.disconnected())).await);
+}
+
+async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
+    while let Some(Ok(message)) = stream.next().await {
+        if message.is_close() {
+            return;
+        }
+        let Ok(text) = message.to_str() else { continue };
+        let input = match peer {
+            Peer::Client(client) => match Command::parse(text) {
+                Ok(command) => Input::ClientSent { client, command },
+                Err(error) => Input::ClientSentGarbage { client, error },
+            },
+            Peer::Extension(connection) => match serde_json::from_str::<ExtensionMessage>(text) {
+                Ok(message) => Input::ExtensionSent { connection, message },
+                Err(error) => {
+                    tracing::warn!(%connection, %error, "ignored a message from the extension");
+                    continue;
+                }
+            },
+        };
+        if handle.tell(Event::Input(input)).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Writes until the event loop closes or drops the peer, flushing whenever nothing is queued.
+async fn write(mut sink: SplitSink<WebSocket, Message>, mut pending: Pending) {
+    while let Some(first) = pending.next().await {
+        let mut next = Some(first);
+        while let Some(outgoing) = next {
+            let message = match &outgoing {
+                Outgoing::ToClient(frame) => text(frame),
+                Outgoing::ToExtension(message) => text(message),
+                Outgoing::Close { code, reason } => {
+                    let reason = Cow::Owned(shortened(reason).to_owned());
+                    // The peer may have gone already.
+                    drop(sink.send(Message::close_with(code.number(), reason)).await);
+                    return;
+                }
+            };
+            if sink.feed(message).await.is_err() {
+                return;
+            }
+            next = pending.next_ready();
+        }
+        if sink.flush().await.is_err() {
+            return;
+        }
+    }
+    // 1001: going away; the peer may come back when we do.
+    drop(sink.send(Message::close_with(1001_u16, "relay is shutting down")).await);
+}
+
+fn text<T: Serialize>(value: &T) -> Message {
+    // Frames and messages are objects with text keys, which always have a JSON form.
+    Message::text(serde_json::to_string(value).unwrap_or_default())
+}
+
+fn shortened(reason: &str) -> &str {
+    &reason[..reason.floor_char_boundary(MAX_REASON)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"é".repeat(100)).len(), 122);
+    }
+}

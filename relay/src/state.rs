@@ -1,0 +1,479 @@
+//! The relay as a pure machine: inputs in, effects out, no socket, clock or randomness inside.
+//!
+//! One task owns a [`Relay`], feeds it and performs what it returns, in order. A reply and the
+//! events around it are effects of the same list, so they can never overtake each other.
+
+mod announce;
+mod browser_domain;
+mod clients;
+mod extensions;
+mod requests;
+mod sessions;
+mod status;
+mod targets;
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use shared_protocol::{
+    CdpCommand, CdpEvent, CloseCode, ExtensionHello, Extra, LogLevel, Payload as _, RequestId,
+    SessionId, StableKey, TargetId,
+};
+
+use crate::cdp::{Command, Error, Frame};
+use crate::payload::{ExtensionMessage, Payload, RelayMessage};
+use clients::{Client, Clients};
+use extensions::{Extension, Extensions};
+use requests::{QUICK, Request, Requests, is_quick};
+use sessions::{BrowserSession, Kind, Sessions};
+
+/// A worker sleeps after 30 s without a message; released relays ping at this pace too.
+const PING_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Names one connection of an extension; a reconnect gets a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConnectionId(pub u64);
+
+/// Names one client socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClientId(pub u64);
+
+/// What happened outside.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Input {
+    ExtensionConnected {
+        connection: ConnectionId,
+        hello: ExtensionHello,
+        user_agent: String,
+    },
+    ExtensionSent {
+        connection: ConnectionId,
+        message: ExtensionMessage,
+    },
+    ExtensionDisconnected {
+        connection: ConnectionId,
+    },
+    ClientConnected {
+        client: ClientId,
+        name: Option<String>,
+        extension: Option<String>,
+    },
+    ClientSent {
+        client: ClientId,
+        command: Command,
+    },
+    /// The text was no command; the error is what Chrome would answer.
+    ClientSentGarbage {
+        client: ClientId,
+        error: Error,
+    },
+    ClientDisconnected {
+        client: ClientId,
+    },
+    DeadlinePassed,
+}
+
+/// What the shell must do now, in order.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Effect {
+    SendToExtension { connection: ConnectionId, message: RelayMessage },
+    CloseExtension { connection: ConnectionId, code: CloseCode, reason: String },
+    SendToClient { client: ClientId, frame: Frame },
+    CloseClient { client: ClientId, code: CloseCode, reason: String },
+    Log { level: LogLevel, text: String },
+}
+
+/// The whole relay, without its sockets.
+#[derive(Debug)]
+pub struct Relay {
+    /// The target id of the browser that the relay pretends to be.
+    browser_id: TargetId,
+    extensions: Extensions,
+    clients: Clients,
+    requests: Requests,
+    revision: u64,
+}
+
+impl Relay {
+    /// A relay that knows nobody. The id names the browser that it pretends to be.
+    #[must_use]
+    pub fn new(browser_id: TargetId) -> Self {
+        Self {
+            browser_id,
+            extensions: Extensions::default(),
+            clients: Clients::default(),
+            requests: Requests::default(),
+            revision: 0,
+        }
+    }
+
+    /// Applies one input. Does not fail: a peer's mistake becomes an effect that answers the peer.
+    #[must_use = "effects happen only when the shell performs them"]
+    pub fn handle(&mut self, input: Input, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::ExtensionConnected { connection, hello, user_agent } => {
+                self.extension_connected(connection, hello, user_agent, now, &mut effects);
+            }
+            Input::ExtensionSent { connection, message } => {
+                self.extension_sent(connection, message, &mut effects);
+            }
+            Input::ExtensionDisconnected { connection } => {
+                self.extension_disconnected(connection, &mut effects);
+            }
+            Input::ClientConnected { client, name, extension } => {
+                self.client_connected(client, name, extension.as_deref(), &mut effects);
+            }
+            Input::ClientSent { client, command } => {
+                self.client_sent(client, command, now, &mut effects);
+            }
+            Input::ClientSentGarbage { client, error } => {
+                effects.push(Effect::SendToClient { client, frame: Frame::Malformed(error) });
+            }
+            Input::ClientDisconnected { client } => self.client_disconnected(client),
+            Input::DeadlinePassed => self.deadline_passed(now, &mut effects),
+        }
+        effects
+    }
+
+    /// The instant at which the shell must send [`Input::DeadlinePassed`].
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let pings = self.extensions.iter().map(|(_, extension)| extension.next_ping);
+        pings.chain(self.requests.next_deadline()).min()
+    }
+
+    /// Changes whenever what the status routes show has changed.
+    #[must_use]
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    fn extension_connected(
+        &mut self,
+        connection: ConnectionId,
+        hello: ExtensionHello,
+        user_agent: String,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let stable_key = hello
+            .stable_key()
+            .unwrap_or_else(|| StableKey::new(format!("connection:{connection}")));
+        log(
+            effects,
+            LogLevel::Info,
+            format!("extension {connection} connected as {}", {
+                hello.version.as_deref().unwrap_or("an unknown version")
+            }),
+        );
+        if let Some(predecessor) = self.extensions.newest(&stable_key) {
+            self.clients.rebind(predecessor, connection);
+            effects.push(Effect::CloseExtension {
+                connection: predecessor,
+                code: CloseCode::ExtensionReplaced,
+                reason: "Extension Replaced".to_owned(),
+            });
+        }
+        let next_ping = now + PING_INTERVAL;
+        let targets = targets::Targets::default();
+        self.extensions
+            .insert(connection, Extension { hello, stable_key, user_agent, targets, next_ping });
+        self.revision += 1;
+    }
+
+    fn extension_sent(
+        &mut self,
+        connection: ConnectionId,
+        message: ExtensionMessage,
+        effects: &mut Vec<Effect>,
+    ) {
+        match message {
+            ExtensionMessage::Reply { id, outcome } => {
+                self.extension_replied(connection, id, outcome, effects);
+            }
+            ExtensionMessage::Event(event) => self.extension_event(connection, event, effects),
+            ExtensionMessage::Log(line) => {
+                log(
+                    effects,
+                    line.level,
+                    format!("extension {connection}: {}", line.args.join(" ")),
+                );
+            }
+            ExtensionMessage::ParseFailure(failure) => log(
+                effects,
+                LogLevel::Error,
+                format!("extension {connection} could not read a message: {}", failure.message),
+            ),
+            ExtensionMessage::Unknown { method, .. } => {
+                log(
+                    effects,
+                    LogLevel::Warn,
+                    format!("extension {connection} sent unknown {method}"),
+                );
+            }
+            ExtensionMessage::Pong
+            | ExtensionMessage::Hello(_)
+            | ExtensionMessage::Ready
+            | ExtensionMessage::RecordingData(_)
+            | ExtensionMessage::RecordingCancelled(_) => {}
+        }
+    }
+
+    fn extension_replied(
+        &mut self,
+        connection: ConnectionId,
+        id: RequestId,
+        outcome: Result<Option<Payload>, String>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(request) = self.requests.answer(connection, id) else { return };
+        let outcome = outcome
+            .map(|result| result.unwrap_or_else(Payload::empty_object))
+            .map_err(|text| Error::from_extension(&text));
+        effects.push(request.asker.reply(outcome));
+    }
+
+    fn extension_event(
+        &mut self,
+        connection: ConnectionId,
+        event: CdpEvent<Payload>,
+        effects: &mut Vec<Effect>,
+    ) {
+        match (event.method.as_str(), &event.params) {
+            // No client depends on these two, and they flood.
+            ("Network.dataReceived" | "Network.resourceChangedPriority", _) => {}
+            ("Target.attachedToTarget", Some(params)) => {
+                match (
+                    params.read::<shared_protocol::AttachedToTarget<Payload>>(),
+                    event.session_id,
+                ) {
+                    (Ok(attached), None) => self.tab_attached(
+                        connection,
+                        attached.session_id,
+                        attached.target_info,
+                        effects,
+                    ),
+                    (Ok(attached), Some(parent)) => {
+                        self.child_attached(connection, &parent, attached, effects);
+                    }
+                    (Err(error), _) => {
+                        log(effects, LogLevel::Error, format!("Target.attachedToTarget: {error}"));
+                    }
+                }
+            }
+            ("Target.detachedFromTarget", Some(params)) => match params
+                .read::<shared_protocol::DetachedFromTarget<
+                Payload,
+            >>() {
+                Ok(detached) => self.detached(connection, &detached.session_id, effects),
+                Err(error) => {
+                    log(effects, LogLevel::Error, format!("Target.detachedFromTarget: {error}"));
+                }
+            },
+            _ => self.forward_event(connection, event, effects),
+        }
+    }
+
+    /// Sends an event to every client session over the real one it came from.
+    fn forward_event(
+        &mut self,
+        connection: ConnectionId,
+        event: CdpEvent<Payload>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(real) = event.session_id else { return };
+        if event.method == "Page.frameNavigated"
+            && let Some(params) = &event.params
+        {
+            self.frame_navigated(connection, &real, params, effects);
+        }
+        for client in self.clients.of(connection) {
+            let sessions = self.clients.get(client).map(|client| client.sessions.over(&real));
+            for session in sessions.unwrap_or_default() {
+                effects.push(Effect::SendToClient {
+                    client,
+                    frame: Frame::Event {
+                        session: Some(session),
+                        method: event.method.clone(),
+                        params: event.params.clone(),
+                    },
+                });
+            }
+        }
+    }
+
+    fn extension_disconnected(&mut self, connection: ConnectionId, effects: &mut Vec<Effect>) {
+        let Some(extension) = self.extensions.remove(connection) else { return };
+        log(effects, LogLevel::Info, format!("extension {connection} disconnected"));
+        let lost = self.requests.end(|request| request.connection == connection);
+        fail(lost, &Error::server("Extension disconnected"), effects);
+        if self.extensions.newest(&extension.stable_key).is_none() {
+            for client in self.clients.of(connection) {
+                self.close_client(client, CloseCode::Normal, "Extension disconnected", effects);
+            }
+        }
+        self.revision += 1;
+    }
+
+    fn client_connected(
+        &mut self,
+        client: ClientId,
+        name: Option<String>,
+        extension: Option<&str>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let close = |code, reason| Effect::CloseClient { client, code, reason };
+        if let Some(name) = &name
+            && self.clients.has_name(name)
+        {
+            let reason = "a client with this id is connected already".to_owned();
+            effects.push(close(CloseCode::DuplicateClient, reason));
+            return;
+        }
+        match self.extensions.choose(extension) {
+            Ok(connection) => {
+                let root = BrowserSession::default();
+                let sessions = Sessions::default();
+                self.clients.insert(client, Client { name, connection, root, sessions });
+            }
+            Err(reason) => effects.push(close(CloseCode::NoSuchExtension, reason)),
+        }
+    }
+
+    fn client_disconnected(&mut self, client: ClientId) {
+        self.clients.remove(client);
+        self.requests.end(|request| request.asker.client == client);
+    }
+
+    fn client_sent(
+        &mut self,
+        client: ClientId,
+        command: Command,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(state) = self.clients.get(client) else { return };
+        let kind = match &command.session {
+            None => None,
+            Some(id) => match state.sessions.get(id) {
+                Some(session) => Some(&session.kind),
+                None => {
+                    let asker = Asker::new(client, &command);
+                    effects.push(asker.reply(Err(Error::unknown_session())));
+                    return;
+                }
+            },
+        };
+        match kind {
+            Some(Kind::Target { real }) if !browser_domain::serves_on_target(&command.method) => {
+                let real = real.clone();
+                self.forward_command(client, command, Some(real), now, effects);
+            }
+            None | Some(Kind::Browser(_) | Kind::Target { .. }) => {
+                self.browser_command(client, command, now, effects);
+            }
+        }
+    }
+
+    /// Passes a command on to the client's extension and remembers who waits for the reply.
+    fn forward_command(
+        &mut self,
+        client: ClientId,
+        command: Command,
+        real: Option<SessionId>,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(connection) = self.clients.get(client).map(|client| client.connection) else {
+            return;
+        };
+        let asker = Asker::new(client, &command);
+        if self.extensions.get(connection).is_none() {
+            effects.push(asker.reply(Err(Error::server("Extension disconnected"))));
+            return;
+        }
+        let id = self.requests.add(Request {
+            connection,
+            session: real.clone(),
+            asker,
+            deadline: is_quick(&command.method).then(|| now + QUICK),
+        });
+        let command = CdpCommand {
+            method: command.method,
+            session_id: real,
+            params: command.params,
+            source: None,
+            extra: Extra::default(),
+        };
+        let message = RelayMessage::Command { id, command };
+        effects.push(Effect::SendToExtension { connection, message });
+    }
+
+    fn deadline_passed(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        for (connection, extension) in self.extensions.iter_mut() {
+            if extension.next_ping <= now {
+                extension.next_ping = now + PING_INTERVAL;
+                let message = RelayMessage::Ping;
+                effects.push(Effect::SendToExtension { connection, message });
+            }
+        }
+        let late = self.requests.end(|request| request.deadline.is_some_and(|at| at <= now));
+        let error = Error::server(format!(
+            "no answer from the tab within {} seconds: it may be frozen, or show a dialog",
+            QUICK.as_secs()
+        ));
+        fail(late, &error, effects);
+    }
+
+    fn close_client(
+        &mut self,
+        client: ClientId,
+        code: CloseCode,
+        reason: &str,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.client_disconnected(client);
+        effects.push(Effect::CloseClient { client, code, reason: reason.to_owned() });
+    }
+}
+
+/// A client's command, while its answer is being found.
+#[derive(Debug, Clone, PartialEq)]
+struct Asker {
+    client: ClientId,
+    /// The client's own name for the session.
+    session: Option<SessionId>,
+    /// The client's own id for the command.
+    id: RequestId,
+}
+
+impl Asker {
+    fn new(client: ClientId, command: &Command) -> Self {
+        Self { client, session: command.session.clone(), id: command.id }
+    }
+
+    fn reply(self, outcome: Result<Payload, Error>) -> Effect {
+        let Self { client, session, id } = self;
+        Effect::SendToClient { client, frame: Frame::Reply { id, session, outcome } }
+    }
+}
+
+fn fail(requests: Vec<Request>, error: &Error, effects: &mut Vec<Effect>) {
+    effects.extend(requests.into_iter().map(|request| request.asker.reply(Err(error.clone()))));
+}
+
+fn log(effects: &mut Vec<Effect>, level: LogLevel, text: String) {
+    effects.push(Effect::Log { level, text });
+}
+
+impl fmt::Display for ConnectionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "connection-{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Typed bindings to the parts of `chrome.*` that the worker uses, one file per namespace.
+//!
+//! Raw imports stay private to their file and always return a promise or what was thrown; every
+//! call that Chrome should answer at once has a deadline.
+
+pub(crate) mod action;
+pub(crate) mod alarms;
+pub(crate) mod debugger;
+pub(crate) mod runtime;
+pub(crate) mod storage;
+pub(crate) mod tabs;
+
+use std::time::Duration;
+
+use js_sys::Promise;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+
+use crate::error::ChromeError;
+use crate::payload::to_js;
+use crate::time;
+
+/// Chrome answers most calls within milliseconds; one that takes this long never answers.
+const PROMPT: Duration = Duration::from_secs(5);
+
+/// Awaits a call that Chrome should answer at once.
+async fn promptly(
+    api: &'static str,
+    call: Result<Promise, JsValue>,
+) -> Result<JsValue, ChromeError> {
+    let failed = |thrown: JsValue| ChromeError::new(api, &thrown);
+    let call = call.map_err(failed)?;
+    match time::within(PROMPT, call).await {
+        Some(settled) => settled.map_err(failed),
+        None => Err(ChromeError::timed_out(api)),
+    }
+}
+
+/// Awaits a call that may rightly take for ever.
+async fn eventually(
+    api: &'static str,
+    call: Result<Promise, JsValue>,
+) -> Result<JsValue, ChromeError> {
+    let settled = async { JsFuture::from(call?).await };
+    settled.await.map_err(|thrown| ChromeError::new(api, &thrown))
+}
+
+/// An argument for a call of ours; all of them have a JavaScript form.
+fn argument<T: Serialize>(value: &T) -> JsValue {
+    to_js(value).unwrap_or(JsValue::UNDEFINED)
+}
+
+fn answer<T: DeserializeOwned>(api: &'static str, value: JsValue) -> Result<T, ChromeError> {
+    serde_wasm_bindgen::from_value(value)
+        .map_err(|error| ChromeError { api, message: format!("an unexpected answer: {error}") })
+}

@@ -1,0 +1,50 @@
+//! <https://developer.chrome.com/docs/extensions/reference/api/action>
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use shared_protocol::TabId;
+
+use super::{argument, promptly};
+use crate::error::ChromeError;
+
+const SIZES: [u16; 4] = [16, 32, 48, 128];
+
+/// Shows `icons/<name>-<size>.png` on one tab.
+pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Details {
+        tab_id: TabId,
+        path: BTreeMap<String, String>,
+    }
+    let path = SIZES.map(|size| (size.to_string(), format!("/icons/{name}-{size}.png"))).into();
+    let details = argument(&Details { tab_id, path });
+    promptly("action.setIcon", sys::set_icon(&details)).await.map(drop)
+}
+
+/// Shows a title on one tab when the mouse rests on the icon.
+pub(crate) async fn set_title(tab_id: TabId, title: &str) -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Details<'a> {
+        tab_id: TabId,
+        title: &'a str,
+    }
+    let details = argument(&Details { tab_id, title });
+    promptly("action.setTitle", sys::set_title(&details)).await.map(drop)
+}
+
+mod sys {
+    use js_sys::Promise;
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen(js_namespace = ["chrome", "action"])]
+    extern "C" {
+        #[wasm_bindgen(catch, js_name = setIcon)]
+        pub(super) fn set_icon(details: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_name = setTitle)]
+        pub(super) fn set_title(details: &JsValue) -> Result<Promise, JsValue>;
+    }
+}

@@ -1,0 +1,76 @@
+//! <https://developer.chrome.com/docs/extensions/reference/api/debugger>
+
+use shared_protocol::{TabId, TargetInfo};
+use wasm_bindgen::JsValue;
+
+use super::{answer, argument, eventually, promptly};
+use crate::error::ChromeError;
+use crate::payload::JsPayload;
+use crate::state::Debuggee;
+
+const PROTOCOL_VERSION: &str = "1.3";
+
+pub(crate) async fn attach(tab_id: TabId) -> Result<(), ChromeError> {
+    let target = argument(&Debuggee { tab_id, session_id: None });
+    promptly("debugger.attach", sys::attach(&target, PROTOCOL_VERSION)).await.map(drop)
+}
+
+pub(crate) async fn detach(tab_id: TabId) -> Result<(), ChromeError> {
+    let target = argument(&Debuggee { tab_id, session_id: None });
+    promptly("debugger.detach", sys::detach(&target)).await.map(drop)
+}
+
+/// Runs a command for a client, who alone knows how long it may take.
+pub(crate) fn send_command(
+    debuggee: &Debuggee,
+    method: &str,
+    params: Option<&JsPayload>,
+) -> impl Future<Output = Result<JsPayload, ChromeError>> + use<> {
+    // Called before the future is polled, so that commands leave in the order they came.
+    let call = sys::send_command(&argument(debuggee), method, &given(params));
+    async { eventually("debugger.sendCommand", call).await.map(JsPayload) }
+}
+
+/// Runs a command of our own, which a living tab answers at once.
+pub(crate) async fn ask(tab_id: TabId, method: &str) -> Result<JsValue, ChromeError> {
+    let target = argument(&Debuggee { tab_id, session_id: None });
+    promptly("debugger.sendCommand", sys::send_command(&target, method, &given(None))).await
+}
+
+pub(crate) async fn target_info(tab_id: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Answer {
+        target_info: TargetInfo<JsPayload>,
+    }
+    let value = ask(tab_id, "Target.getTargetInfo").await?;
+    answer::<Answer>("debugger.sendCommand", value).map(|answer| answer.target_info)
+}
+
+/// `null` and `undefined` are refused where an object is expected.
+fn given(params: Option<&JsPayload>) -> JsValue {
+    match params {
+        Some(JsPayload(params)) if params.is_object() => params.clone(),
+        Some(_) | None => js_sys::Object::new().into(),
+    }
+}
+
+mod sys {
+    use js_sys::Promise;
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen(js_namespace = ["chrome", "debugger"])]
+    extern "C" {
+        #[wasm_bindgen(catch)]
+        pub(super) fn attach(target: &JsValue, version: &str) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub(super) fn detach(target: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_name = sendCommand)]
+        pub(super) fn send_command(
+            target: &JsValue,
+            method: &str,
+            params: &JsValue,
+        ) -> Result<Promise, JsValue>;
+    }
+}

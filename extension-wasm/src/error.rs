@@ -1,0 +1,40 @@
+//! What `chrome.*` throws. Anything can be thrown, so anything is kept.
+
+use std::fmt;
+
+use wasm_bindgen::{JsCast, JsValue};
+
+/// A failed call of a Chrome API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ChromeError {
+    /// `namespace.function`
+    pub(crate) api: &'static str,
+    /// Chrome's words. For a CDP error, `chrome.debugger` puts it here as JSON text.
+    pub(crate) message: String,
+}
+
+impl ChromeError {
+    pub(crate) fn new(api: &'static str, thrown: &JsValue) -> Self {
+        let message = match thrown.dyn_ref::<js_sys::Error>() {
+            Some(error) => String::from(error.message()),
+            None => thrown.as_string().unwrap_or_else(|| format!("{thrown:?}")),
+        };
+        Self { api, message }
+    }
+
+    pub(crate) fn timed_out(api: &'static str) -> Self {
+        Self { api, message: "Chrome did not answer in time".to_owned() }
+    }
+}
+
+impl fmt::Display for ChromeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "chrome.{}: {}", self.api, self.message)
+    }
+}
+
+impl From<ChromeError> for JsValue {
+    fn from(error: ChromeError) -> Self {
+        js_sys::Error::new(&error.to_string()).into()
+    }
+}

@@ -1,0 +1,97 @@
+//! The WebSocket to the relay. Text goes from the socket to `JSON.parse` and from
+//! `JSON.stringify` to the socket without ever being copied into the WASM heap.
+
+use js_sys::{JSON, JsString, Object};
+use shared_protocol::{ExtensionHello, ExtensionMessage, RelayMessage};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{CloseEvent, MessageEvent, UrlSearchParams, WebSocket};
+
+use crate::payload::{JsPayload, to_js};
+use crate::state::{Attempt, Input};
+
+/// More than the largest two messages: a relay that lets this much pile up does not read.
+const MAX_BUFFERED: u32 = 512 * 1024 * 1024;
+
+/// An open or opening socket. Dropping it closes it, and nothing of it is heard any more.
+pub(crate) struct RelaySocket {
+    socket: WebSocket,
+    _on_open: Closure<dyn FnMut()>,
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_close: Closure<dyn FnMut(CloseEvent)>,
+}
+
+impl RelaySocket {
+    /// Starts to open a socket; whatever becomes of it is told to `tell`.
+    pub(crate) fn open(
+        attempt: Attempt,
+        port: u16,
+        hello: &ExtensionHello,
+        tell: fn(Input<JsPayload>),
+    ) -> Result<Self, JsValue> {
+        let query = to_js(hello)?.unchecked_into::<Object>();
+        let query = UrlSearchParams::new_with_record_from_str_to_str(&query)?.to_string();
+        let url = format!("ws://127.0.0.1:{port}/extension?{query}");
+        let socket = WebSocket::new(&url)?;
+        let on_open = Closure::new(move || tell(Input::SocketOpened { attempt }));
+        let on_message = Closure::new(move |event: MessageEvent| tell(read(attempt, &event)));
+        let on_close = Closure::new(move |_: CloseEvent| tell(Input::SocketClosed { attempt }));
+        socket.set_onopen(Some(on_open.as_ref().unchecked_ref()));
+        socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        socket.set_onclose(Some(on_close.as_ref().unchecked_ref()));
+        Ok(Self { socket, _on_open: on_open, _on_message: on_message, _on_close: on_close })
+    }
+
+    /// Sends one message, or closes a socket whose other end does not read.
+    pub(crate) fn send(&self, message: &ExtensionMessage<JsPayload>) -> Result<(), JsValue> {
+        if self.socket.buffered_amount() > MAX_BUFFERED {
+            return self.socket.close();
+        }
+        let text = JSON::stringify(&to_js(message)?)?;
+        self.socket.unchecked_ref::<TextSocket>().send(&text)
+    }
+
+    /// Starts to close; the end is told like any other.
+    pub(crate) fn close(&self) -> Result<(), JsValue> {
+        self.socket.close()
+    }
+}
+
+impl Drop for RelaySocket {
+    fn drop(&mut self) {
+        self.socket.set_onopen(None);
+        self.socket.set_onmessage(None);
+        self.socket.set_onclose(None);
+        // Closing a closed socket does nothing.
+        drop(self.socket.close());
+    }
+}
+
+fn read(attempt: Attempt, event: &MessageEvent) -> Input<JsPayload> {
+    let parsed = event
+        .data()
+        .dyn_into::<JsString>()
+        .and_then(|text| parse(&text))
+        .map_err(|thrown| format!("{thrown:?}"))
+        .and_then(|value| {
+            serde_wasm_bindgen::from_value::<RelayMessage<JsPayload>>(value)
+                .map_err(|error| error.to_string())
+        });
+    match parsed {
+        Ok(message) => Input::RelaySent { attempt, message },
+        Err(why) => Input::RelaySentGarbage { attempt, why },
+    }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// `JSON.parse` that takes the text where it lies.
+    #[wasm_bindgen(catch, js_namespace = JSON)]
+    fn parse(text: &JsString) -> Result<JsValue, JsValue>;
+
+    /// A WebSocket that takes the text where it lies.
+    type TextSocket;
+    #[wasm_bindgen(method, catch)]
+    fn send(this: &TextSocket, text: &JsString) -> Result<(), JsValue>;
+}

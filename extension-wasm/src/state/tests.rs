@@ -1,0 +1,1 @@
+//! Every transition: inputs in, effects out.

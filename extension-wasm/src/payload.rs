@@ -1,10 +1,11 @@
 //! Payloads as JavaScript values: what is only passed on never leaves the JS heap.
 
+use js_sys::{JSON, JsString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_wasm_bindgen::Serializer;
 use shared_protocol::{Payload, Unreadable};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// A JavaScript value that the worker passes on untouched.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,4 +26,39 @@ impl Payload for JsPayload {
 /// Plain objects, as `JSON.stringify` and `chrome.*` want them.
 pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, serde_wasm_bindgen::Error> {
     value.serialize(&Serializer::json_compatible())
+}
+
+/// Writes a message as JSON text that never enters the WASM heap.
+///
+/// # Errors
+///
+/// Gives what JavaScript threw.
+pub fn to_text<T: Serialize>(message: &T) -> Result<JsString, JsValue> {
+    JSON::stringify(&to_js(message)?)
+}
+
+/// Reads a message from JSON text that never enters the WASM heap.
+///
+/// # Errors
+///
+/// Says why the text is no such message.
+pub fn from_text<T: DeserializeOwned>(text: &JsString) -> Result<T, String> {
+    let value = sys::parse(text).map_err(|thrown| {
+        let error = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
+        error.unwrap_or_else(|| "not JSON".to_owned())
+    })?;
+    serde_wasm_bindgen::from_value(value).map_err(|error| error.to_string())
+}
+
+mod sys {
+    use js_sys::JsString;
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen]
+    extern "C" {
+        /// `js_sys` has it for Rust strings only.
+        #[wasm_bindgen(catch, js_namespace = JSON)]
+        pub(super) fn parse(text: &JsString) -> Result<JsValue, JsValue>;
+    }
 }

@@ -68,10 +68,11 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             let outcome = created.map(|tab| tab.id).map_err(|error| error.message);
             step(Input::TabCreated { ticket, outcome });
         }),
-        Effect::Show { tab, icon, title } => spawn_local(async move {
+        Effect::Show { tab, look } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its icon.
-            drop(action::set_icon(tab, icon_name(icon)).await);
-            drop(action::set_title(tab, &title).await);
+            drop(action::set_icon(tab, icon_name(look.icon)).await);
+            drop(action::set_title(tab, &look.title).await);
+            step(Input::Shown { tab });
         }),
     }
 }

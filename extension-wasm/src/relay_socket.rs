@@ -1,14 +1,14 @@
 //! The WebSocket to the relay. Text goes from the socket to `JSON.parse` and from
 //! `JSON.stringify` to the socket without ever being copied into the WASM heap.
 
-use js_sys::{JSON, JsString, Object};
-use shared_protocol::{ExtensionHello, ExtensionMessage, RelayMessage};
+use js_sys::{JsString, Object};
+use shared_protocol::{ExtensionHello, ExtensionMessage};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CloseEvent, MessageEvent, UrlSearchParams, WebSocket};
 
-use crate::payload::{JsPayload, to_js};
+use crate::payload::{JsPayload, from_text, to_js, to_text};
 use crate::state::{Attempt, Input};
 
 /// More than the largest two messages: a relay that lets this much pile up does not read.
@@ -48,8 +48,7 @@ impl RelaySocket {
         if self.socket.buffered_amount() > MAX_BUFFERED {
             return self.socket.close();
         }
-        let text = JSON::stringify(&to_js(message)?)?;
-        self.socket.unchecked_ref::<TextSocket>().send(&text)
+        self.socket.unchecked_ref::<TextSocket>().send(&to_text(message)?)
     }
 
     /// Starts to close; the end is told like any other.
@@ -69,16 +68,7 @@ impl Drop for RelaySocket {
 }
 
 fn read(attempt: Attempt, event: &MessageEvent) -> Input<JsPayload> {
-    let parsed = event
-        .data()
-        .dyn_into::<JsString>()
-        .and_then(|text| parse(&text))
-        .map_err(|thrown| format!("{thrown:?}"))
-        .and_then(|value| {
-            serde_wasm_bindgen::from_value::<RelayMessage<JsPayload>>(value)
-                .map_err(|error| error.to_string())
-        });
-    match parsed {
+    match from_text(event.data().unchecked_ref()) {
         Ok(message) => Input::RelaySent { attempt, message },
         Err(why) => Input::RelaySentGarbage { attempt, why },
     }
@@ -86,10 +76,6 @@ fn read(attempt: Attempt, event: &MessageEvent) -> Input<JsPayload> {
 
 #[wasm_bindgen]
 extern "C" {
-    /// `JSON.parse` that takes the text where it lies.
-    #[wasm_bindgen(catch, js_namespace = JSON)]
-    fn parse(text: &JsString) -> Result<JsValue, JsValue>;
-
     /// A WebSocket that takes the text where it lies.
     type TextSocket;
     #[wasm_bindgen(method, catch)]

@@ -4,6 +4,7 @@
 //! exactly one input, also when it fails.
 
 mod connection;
+mod looks;
 mod tabs;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ use shared_protocol::{
 
 pub use connection::Attempt;
 use connection::Connection;
+use looks::Looks;
+pub use looks::{Icon, Look};
 pub use tabs::Debuggee;
 use tabs::{Opened, TabState, Tabs};
 
@@ -82,6 +85,9 @@ pub enum Input<P> {
         ticket: Ticket,
         outcome: Result<P, String>,
     },
+    Shown {
+        tab: TabId,
+    },
 }
 
 /// What the shell must do now, in order.
@@ -123,8 +129,7 @@ pub enum Effect<P> {
     },
     Show {
         tab: TabId,
-        icon: Icon,
-        title: String,
+        look: Look,
     },
 }
 
@@ -133,17 +138,6 @@ pub enum Effect<P> {
 pub struct Ticket {
     attempt: Attempt,
     id: RequestId,
-}
-
-/// What the toolbar shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Icon {
-    /// Not controlled.
-    Black,
-    /// On its way to being controlled.
-    Grey,
-    /// Controlled.
-    Green,
 }
 
 /// The worker's state for people who debug it.
@@ -169,13 +163,19 @@ struct TabStatus {
 pub struct Worker<P> {
     connection: Connection,
     tabs: Tabs<P>,
+    looks: Looks,
     /// Why the last tab could not be controlled.
     error: Option<String>,
 }
 
 impl<P> Default for Worker<P> {
     fn default() -> Self {
-        Self { connection: Connection::default(), tabs: Tabs::default(), error: None }
+        Self {
+            connection: Connection::default(),
+            tabs: Tabs::default(),
+            looks: Looks::default(),
+            error: None,
+        }
     }
 }
 
@@ -236,6 +236,7 @@ impl<P: Payload> Worker<P> {
             Input::CommandDone { ticket, outcome } => {
                 self.reply(ticket, outcome.map(Some), &mut effects);
             }
+            Input::Shown { tab } => self.looks.shown(tab, &mut effects),
         }
         effects
     }
@@ -243,11 +244,12 @@ impl<P: Payload> Worker<P> {
     /// Whether nothing is under way that would change this tab's state by itself.
     #[must_use]
     pub fn is_settled(&self, tab: TabId) -> bool {
-        match self.tabs.get(tab).map(|tab| &tab.state) {
+        let is_settled = match self.tabs.get(tab).map(|tab| &tab.state) {
             None => true,
             Some(TabState::Attaching { .. }) => false,
             Some(TabState::Waiting | TabState::Attached { .. }) => self.connection.is_settled(),
-        }
+        };
+        is_settled && self.looks.is_settled(tab)
     }
 
     /// Whether the relay has this tab.
@@ -526,7 +528,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn show(&self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+    fn show(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         let icon = self.icon(tab);
         let title = match (icon, &self.error) {
             (Icon::Black, Some(why)) => format!("Playwriter cannot control this page: {why}"),
@@ -539,7 +541,7 @@ impl<P: Payload> Worker<P> {
                 "Playwriter: this tab is controlled; click to release it".to_owned()
             }
         };
-        effects.push(Effect::Show { tab, icon, title });
+        self.looks.want(tab, Look { icon, title }, effects);
     }
 
     fn icon(&self, tab: TabId) -> Icon {

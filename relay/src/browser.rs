@@ -47,6 +47,8 @@ pub struct BrowserOptions {
     pub headless: bool,
     /// More switches.
     pub arguments: Vec<OsString>,
+    /// Environment variables on top of ours.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// A browser that this process started. Dropping it kills the browser.
@@ -110,6 +112,7 @@ impl Browser {
             .args(switches(options))
             .args(&options.arguments)
             .arg("about:blank")
+            .envs(options.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -183,6 +186,16 @@ impl Browser {
         Err(BrowserError::Worker(thrown.unwrap_or("an unknown exception").to_owned()))
     }
 
+    /// Runs a DevTools command on the browser itself.
+    ///
+    /// # Errors
+    ///
+    /// Says that there was no answer.
+    pub async fn devtools(&self, method: &str, params: Value) -> Result<Value, BrowserError> {
+        let answer = timeout(WORK, self.pipe.call(None, method, params)).await;
+        answer.ok().flatten().ok_or(BrowserError::TooSlow("answer"))
+    }
+
     /// Waits for the browser's end.
     pub async fn ended(&mut self) {
         // Whatever the exit status: the browser is gone.
@@ -201,8 +214,9 @@ impl Browser {
         }
     }
 
-    /// The extension's service worker, as soon as there is one.
-    async fn worker(&self) -> Option<String> {
+    /// The target id of the extension's service worker, as soon as there is one; `None` when the
+    /// browser has gone.
+    pub async fn worker(&self) -> Option<String> {
         let prefix = format!("chrome-extension://{}/", crate::EXTENSION_ID);
         self.pipe.target("service_worker", &prefix).await
     }

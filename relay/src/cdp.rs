@@ -85,9 +85,12 @@ impl Command {
             raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
         }
 
+        let invalid = |message: &str| Error::new(-32600, message);
+        if text.trim_start().starts_with('[') {
+            return Err(invalid("Message must be an object"));
+        }
         let envelope: Envelope<'_> = serde_json::from_str(text)
             .map_err(|error| Error::new(-32700, format!("JSON: {error}")))?;
-        let invalid = |message: &str| Error::new(-32600, message);
         let session = match envelope.session_id {
             None => None,
             Some(raw) => part::<String>(Some(raw))
@@ -202,7 +205,7 @@ mod tests {
     fn what_is_no_command_gets_the_error_that_chrome_gives() {
         for (text, code) in [
             ("{", -32700),
-            ("[]", -32700),
+            (r#"[1,"A.b"]"#, -32600),
             (r#"{"method":"A.b"}"#, -32600),
             (r#"{"id":"1","method":"A.b"}"#, -32600),
             (r#"{"id":1.5,"method":"A.b"}"#, -32600),

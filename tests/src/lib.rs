@@ -1,1 +1,182 @@
-//! The end-to-end harness.
+//! The harness: a stage with every real part on it, one for each test.
+//!
+//! Each [`Stage`] has a relay on a free port, a web site on another, and a Chromium with the built
+//! extension in a profile and a HOME of its own, so that tests run side by side and touch nothing
+//! of the person's who runs them.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
+
+mod playwright;
+mod raw_client;
+mod site;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use relay::browser::{Browser, BrowserOptions};
+use relay::server::{RelayOptions, RelayServer};
+use serde_json::{Value, json};
+use shared_protocol::http::PagesStatus;
+use tempfile::TempDir;
+use tokio::time::timeout;
+
+pub use raw_client::RawClient;
+pub use site::Site;
+
+/// Nothing on a stage takes this long unless it never happens.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Everything a test needs, all of it real.
+#[derive(Debug)]
+pub struct Stage {
+    /// `None` while a test keeps it away.
+    relay: Option<RelayServer>,
+    port: u16,
+    /// The user's browser.
+    pub browser: Browser,
+    /// A web site to visit.
+    pub site: Site,
+    home: TempDir,
+}
+
+impl Stage {
+    /// Sets up all parts and waits until the extension has connected.
+    pub async fn new() -> Self {
+        let stage = Self::without_relay().await.with_relay().await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage
+    }
+
+    /// As [`Stage::new`], with the tab in front under control.
+    pub async fn with_controlled_tab() -> Self {
+        let stage = Self::new().await;
+        stage.control_tab().await;
+        stage
+    }
+
+    /// Sets up all parts but the relay, whose port is free.
+    pub async fn without_relay() -> Self {
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let port = free_port().await;
+        let browser = start_browser(home.path()).await;
+        browser.use_relay_port(port).await.expect("the extension takes a port");
+        Self { relay: None, port, browser, site: Site::start().await, home }
+    }
+
+    /// Starts the relay on the port where the extension looks for it.
+    #[must_use]
+    pub async fn with_relay(mut self) -> Self {
+        self.start_relay().await;
+        self
+    }
+
+    /// Starts the relay again, where it was.
+    pub async fn start_relay(&mut self) {
+        let options = RelayOptions { port: self.port, ..RelayOptions::default() };
+        self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
+    }
+
+    /// Stops the relay.
+    pub async fn stop_relay(&mut self) {
+        if let Some(relay) = self.relay.take() {
+            relay.close().await;
+        }
+    }
+
+    /// Clicks the extension's icon on the tab in front, and waits until the relay has the tab.
+    pub async fn control_tab(&self) -> Value {
+        let toggled = self.browser.click_icon().await.expect("the worker toggles the tab");
+        self.status_when("the tab to be controlled", |status| status.page_count > 0).await;
+        toggled
+    }
+
+    /// Waits until the relay's status is as wanted.
+    pub async fn status_when(
+        &self,
+        what: &str,
+        wanted: impl Fn(&PagesStatus) -> bool,
+    ) -> PagesStatus {
+        let relay = self.relay.as_ref().expect("the relay runs");
+        match timeout(PATIENCE, relay.status_when(wanted)).await {
+            Ok(status) => status,
+            Err(_) => panic!("waited in vain for {what}"),
+        }
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Runs the body of an async function in Node, with a Playwright `browser` connected to the
+    /// relay, its `context` and the `site`'s address in scope, and gives what it returns.
+    pub async fn playwright(&self, body: &str) -> Value {
+        playwright::run(body, &self.url(), &self.site.url(), self.home.path()).await
+    }
+
+    /// Opens a WebSocket to the relay as a client that speaks for itself.
+    pub async fn raw_client(&self, path: &str) -> RawClient {
+        RawClient::connect(&format!("ws://127.0.0.1:{}{path}", self.port)).await
+    }
+
+    /// Ends the extension's worker as Chrome does when it is idle, and has an event wake it.
+    pub async fn restart_worker(&self) {
+        let worker = self.browser.worker().await.expect("the browser runs");
+        let close = json!({ "targetId": worker });
+        self.browser.devtools("Target.closeTarget", close).await.expect("the worker ends");
+        let open = json!({ "url": "about:blank", "background": true });
+        let opened = self.browser.devtools("Target.createTarget", open).await;
+        // The worker hears of the tab's coming; the tab itself is of no use.
+        let tab = opened.expect("a tab opens");
+        self.browser.devtools("Target.closeTarget", tab).await.expect("the tab closes");
+    }
+
+    /// Ends what was started, in order.
+    pub async fn end(mut self) {
+        self.browser.stop().await;
+        if let Some(relay) = self.relay.take() {
+            relay.close().await;
+        }
+    }
+}
+
+/// Starts a Chromium with the built extension. Nobody's relay on the usual port can be reached
+/// from it: the address is taken away.
+async fn start_browser(home: &Path) -> Browser {
+    let program = relay::browser::find().expect("a Chromium is installed; `make test` does that");
+    let options = BrowserOptions {
+        program,
+        extension: built_extension(),
+        profile: home.join("profile"),
+        headless: true,
+        arguments: ["--disable-quic", "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND"]
+            .map(OsString::from)
+            .into(),
+        environment: vec![("HOME".into(), home.into())],
+    };
+    match Browser::start(&options).await {
+        Ok(browser) => browser,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The folder that `make extension` fills.
+#[must_use]
+pub fn built_extension() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../extension-shell/dist")
+}
+
+/// Prints a figure that the test run should show, though the test passes.
+pub fn show_figure(name: &str, value: &str) {
+    // The harness captures only what the print macros write.
+    drop(writeln!(std::io::stderr(), "figure: {name}: {value}"));
+}
+
+async fn free_port() -> u16 {
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await;
+    let address = listener.and_then(|listener| listener.local_addr());
+    address.expect("there is a free port").port()
+}

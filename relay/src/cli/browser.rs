@@ -103,6 +103,13 @@ impl Start {
         let has_display =
             ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|d| std::env::var_os(d).is_some());
         let headless = self.headless || (cfg!(target_os = "linux") && !has_display);
-        Ok(BrowserOptions { program, extension, profile, headless, arguments: Vec::new() })
+        Ok(BrowserOptions {
+            program,
+            extension,
+            profile,
+            headless,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        })
     }
 }

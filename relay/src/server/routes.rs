@@ -16,6 +16,8 @@ use crate::state::{Input, Relay};
 
 type Body = Response<String>;
 
+const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
+
 /// Everything the relay serves.
 pub(crate) fn routes(
     handle: Handle,
@@ -128,7 +130,9 @@ fn client_socket(
         .unify()
         .map(|| None);
     let named = warp::path!("cdp" / String).map(Some);
-    unnamed.or(named).unify().and(warp::query::<ClientQuery>()).and(warp::ws()).map(
+    let plain = warp::any().map(|| text(StatusCode::BAD_REQUEST, ONLY_SOCKETS));
+    let path = unnamed.or(named).unify();
+    let socket = path.and(warp::query::<ClientQuery>()).and(warp::ws()).map(
         move |name, query: ClientQuery, ws: warp::ws::Ws| {
             let handle = handle.clone();
             upgraded(ws, move |socket| {
@@ -138,7 +142,8 @@ fn client_socket(
                 socket::run(socket, handle, Peer::Client(client), connected)
             })
         },
-    )
+    );
+    socket.or(path.map(drop).untuple_one().and(plain))
 }
 
 fn upgraded<F>(
@@ -158,7 +163,7 @@ async fn refused(rejection: Rejection) -> Result<Body, Infallible> {
     } else if rejection.find::<warp::reject::InvalidQuery>().is_some() {
         (StatusCode::BAD_REQUEST, "the query of this address cannot be read".to_owned())
     } else {
-        (StatusCode::BAD_REQUEST, "this address takes WebSocket connections only".to_owned())
+        (StatusCode::BAD_REQUEST, ONLY_SOCKETS.to_owned())
     };
     tracing::debug!(%status, reason, "refused a request");
     Ok(text(status, &reason))

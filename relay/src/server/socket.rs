@@ -9,7 +9,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
-use super::outbox::{Outgoing, Pending, outbox};
+use super::outbox::{LIMIT, Outgoing, Pending, outbox};
 use super::{Event, Handle, Peer};
 use crate::cdp::Command;
 use crate::payload::ExtensionMessage;
@@ -26,7 +26,7 @@ const MAX_REASON: usize = 123;
 
 /// Serves one socket until either side ends it.
 pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected: Input) {
-    let (outbox, pending) = outbox();
+    let (outbox, pending) = outbox(LIMIT);
     if handle.tell(Event::Opened { peer, outbox, input: connected }).await.is_err() {
         return;
     }

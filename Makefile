@@ -1,0 +1,53 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+export PATH := $(shell .ci/setup path):$(PATH)
+
+STEP := .ci/step
+SETUP := .ci/setup
+DIST := extension-shell/dist
+
+.PHONY: help run test build extension check clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build all, start the relay and a browser with the extension, control a tab
+	@$(SETUP) chromium
+	@exec target/release/playwriter browser start
+
+test: check extension ## Run every check and every test
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages chromium
+	@$(STEP) "wire tests in JavaScript" wasm-pack --log-level error test --node --mode no-install extension-wasm --test wire
+	@$(STEP) "tests" cargo test --quiet --workspace
+
+build: extension ## Build the relay and the extension in release mode
+	@$(STEP) "building the relay" cargo build --quiet --release -p relay
+
+check: ## Check format, lints and documentation
+	@$(SETUP) rust
+	@$(STEP) "format" cargo fmt --check
+	@$(STEP) "lints" cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@$(STEP) "lints for wasm32" cargo clippy --quiet -p extension-wasm -p shared-protocol --all-targets \
+		--target wasm32-unknown-unknown -- -D warnings
+	@RUSTDOCFLAGS="-D warnings" $(STEP) "documentation" cargo doc --quiet --workspace --no-deps
+
+extension: $(DIST)/manifest.json ## Build the extension into extension-shell/dist
+
+SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml tests/package-lock.json \
+	$(shell find extension-wasm shared-protocol/src shared-protocol/Cargo.toml extension-shell -path $(DIST) -prune -o -type f -print)
+
+# The manifest comes last: a folder that has one is whole.
+$(DIST)/manifest.json: $(SOURCES)
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages
+	@rm -rf $(DIST)
+	@$(STEP) "building the extension" wasm-pack --quiet --log-level error build extension-wasm --mode no-install \
+		--target web --no-typescript --no-pack --profile wasm --out-dir ../$(DIST)/pkg
+	@rm -f $(DIST)/pkg/.gitignore
+	@mkdir -p $(DIST)/icons && cp extension-shell/icons/*.png $(DIST)/icons/
+	@cp extension-shell/background.js $(DIST)/
+	@cp extension-shell/manifest.json $(DIST)/
+
+clean: ## Remove everything that was built
+	rm -rf target $(DIST) tests/node_modules

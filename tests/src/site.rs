@@ -1,0 +1,36 @@
+//! A web site of our own, since tests reach no other.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Serves `tests/site` on a free port until it is dropped.
+#[derive(Debug)]
+pub struct Site {
+    address: SocketAddr,
+    serving: JoinHandle<()>,
+}
+
+impl Site {
+    pub(crate) async fn start() -> Self {
+        let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("site");
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("there is a free port");
+        let address = listener.local_addr().expect("the listener has an address");
+        let serving = tokio::spawn(warp::serve(warp::fs::dir(pages)).incoming(listener).run());
+        Self { address, serving }
+    }
+
+    /// The site's address. As `localhost`, the same pages are another site to the browser.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}

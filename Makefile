@@ -14,15 +14,16 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build all, start the relay and a browser with the extension, control a tab
-	@$(SETUP) chromium
+	@$(SETUP) browser
 	@exec target/release/playwriter browser start
 
 test: check extension ## Run every check and every test
-	@$(SETUP) rust wasm-pack wasm-bindgen node-packages chromium
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages browser
 	@$(STEP) "wire tests in JavaScript" wasm-pack --log-level error test --node --mode no-install extension-wasm --test wire
 	@$(STEP) "tests" cargo test --quiet --workspace
 
 build: extension ## Build the relay and the extension in release mode
+	@$(SETUP) rust
 	@$(STEP) "building the relay" cargo build --quiet --release -p relay
 
 check: ## Check format, lints and documentation
@@ -35,7 +36,7 @@ check: ## Check format, lints and documentation
 
 extension: $(DIST)/manifest.json ## Build the extension into extension-shell/dist
 
-SOURCES := Cargo.toml Cargo.lock rust-toolchain.toml tests/package-lock.json \
+SOURCES := Makefile .ci/setup Cargo.toml Cargo.lock rust-toolchain.toml tests/package-lock.json \
 	$(shell find extension-wasm shared-protocol/src shared-protocol/Cargo.toml extension-shell -path $(DIST) -prune -o -type f -print)
 
 # The manifest comes last: a folder that has one is whole.
@@ -46,7 +47,7 @@ $(DIST)/manifest.json: $(SOURCES)
 		--target web --no-typescript --no-pack --profile wasm --out-dir ../$(DIST)/pkg
 	@rm -f $(DIST)/pkg/.gitignore
 	@mkdir -p $(DIST)/icons && cp extension-shell/icons/*.png $(DIST)/icons/
-	@cp extension-shell/background.js $(DIST)/
+	@cp extension-shell/background.js extension-shell/waker.* $(DIST)/
 	@cp extension-shell/manifest.json $(DIST)/
 
 clean: ## Remove everything that was built

@@ -4,25 +4,40 @@
 import init, * as worker from "./pkg/extension_wasm.js";
 
 let waiting = [];
-const to = (name) => (...args) => {
-  if (waiting) waiting.push([name, args]);
-  else worker[name](...args);
+const deliver = (name, args) => {
+  try {
+    worker[name](...args);
+  } catch (error) {
+    console.error(name, error);
+  }
 };
+const to = (name) => (...args) => (waiting ? waiting.push([name, args]) : deliver(name, args));
 
 chrome.action.onClicked.addListener(to("on_icon_clicked"));
 chrome.alarms.onAlarm.addListener(to("on_alarm"));
 chrome.debugger.onDetach.addListener(to("on_debugger_detach"));
 chrome.debugger.onEvent.addListener(to("on_debugger_event"));
-chrome.storage.onChanged.addListener(to("on_storage_changed"));
+chrome.storage.local.onChanged.addListener(to("on_settings_changed"));
+chrome.tabGroups.onRemoved.addListener(to("on_group_removed"));
+chrome.tabs.onAttached.addListener(to("on_tab_attached"));
+chrome.tabs.onRemoved.addListener(to("on_tab_removed"));
 chrome.tabs.onUpdated.addListener(to("on_tab_updated"));
-// The worker only has to be awake for these two; starting it does the rest.
+chrome.webNavigation.onCreatedNavigationTarget.addListener(to("on_popup"));
+chrome.windows.onRemoved.addListener(to("on_window_removed"));
+// The worker only has to be awake for these; starting it does the rest.
+chrome.runtime.onConnect.addListener(() => {});
 chrome.runtime.onInstalled.addListener(() => {});
 chrome.runtime.onStartup.addListener(() => {});
 
 const ready = init().then(() => {
   worker.start();
-  for (const [name, args] of waiting) worker[name](...args);
+  const heard = waiting;
   waiting = null;
+  for (const [name, args] of heard) deliver(name, args);
+});
+ready.catch((error) => {
+  waiting = null;
+  console.error("the worker could not start", error);
 });
 
 // For tests, and for people who debug in the service worker's console.

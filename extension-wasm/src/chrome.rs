@@ -6,9 +6,12 @@
 pub(crate) mod action;
 pub(crate) mod alarms;
 pub(crate) mod debugger;
+pub(crate) mod groups;
+pub(crate) mod offscreen;
 pub(crate) mod runtime;
 pub(crate) mod storage;
 pub(crate) mod tabs;
+pub(crate) mod windows;
 
 use std::time::Duration;
 

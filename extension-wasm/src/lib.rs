@@ -21,17 +21,22 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
-use chrome::storage::Local;
-use chrome::{alarms, runtime, storage, tabs};
+use chrome::{alarms, debugger, offscreen, runtime, storage, tabs};
 use error::ChromeError;
 use payload::to_js;
 pub use payload::{JsPayload, from_text, to_text};
 use perform::log_failure;
 use relay_socket::RelaySocket;
-use state::{Input, Status, Worker};
+use state::{GroupId, Input, Snapshot, Status, WindowId, Worker};
 
 /// Wakes the worker to look for the relay, should Chrome have put it to sleep.
 const WAKE_UP: &str = "look-for-relay";
+
+/// The page that wakes the worker the moment it has ended.
+const WAKER: &str = "waker.html";
+
+/// What we understand beyond our version.
+const CAPABILITIES: &str = "inventory-ready-v1,window-mode-v1";
 
 thread_local! {
     static SHELL: RefCell<Shell> = RefCell::default();
@@ -45,19 +50,23 @@ struct Shell {
     toggles: Vec<(TabId, Function)>,
 }
 
-/// Reads the settings and looks for the relay. Called once, when the WASM is ready.
+/// Reads the settings, takes over from an earlier worker and looks for the relay. Called once,
+/// when the WASM is ready.
 #[wasm_bindgen]
 pub fn start() {
     spawn_local(async {
-        log_failure(alarms::create(WAKE_UP).await);
-        let settings = settings().await.unwrap_or_default();
+        let local = local().await.unwrap_or_default();
         let hello = ExtensionHello {
             browser: runtime::browser_name(),
-            install_id: settings.install_id.clone(),
+            install_id: local.install_id.clone(),
             version: runtime::version(),
+            capabilities: Some(CAPABILITIES.to_owned()),
             ..ExtensionHello::default()
         };
-        step(Input::Started { port: settings.port(), hello });
+        let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;
+        step(Input::Started { settings: local.settings(), hello, snapshot });
+        log_failure(alarms::create(WAKE_UP).await);
+        log_failure(offscreen::keep_open(WAKER).await);
     });
 }
 
@@ -80,9 +89,9 @@ pub fn on_debugger_event(source: JsValue, method: String, params: JsValue) {
 
 /// `chrome.debugger.onDetach`
 #[wasm_bindgen]
-pub fn on_debugger_detach(source: JsValue) {
+pub fn on_debugger_detach(source: JsValue, reason: String) {
     if let Some(source) = read::<Source>(source) {
-        step(Input::DebuggerDetached { tab: source.tab_id });
+        step(Input::DebuggerDetached { tab: source.tab_id, reason });
     }
 }
 
@@ -90,20 +99,71 @@ pub fn on_debugger_detach(source: JsValue) {
 #[wasm_bindgen]
 pub fn on_tab_updated(tab: i32, change: JsValue) {
     #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
     struct Change {
         status: Option<String>,
+        group_id: Option<GroupId>,
     }
-    if read::<Change>(change).is_some_and(|change| change.status.is_some()) {
-        step(Input::TabNavigated { tab: TabId(tab) });
+    let (tab, Some(change)) = (TabId(tab), read::<Change>(change)) else { return };
+    if change.status.is_some() {
+        step(Input::TabNavigated { tab });
+    }
+    if let Some(group) = change.group_id {
+        let group = Some(group).filter(|group| *group != tabs::NO_GROUP);
+        step(Input::TabRegrouped { tab, group });
     }
 }
 
-/// `chrome.storage.onChanged`
+/// `chrome.tabs.onAttached`
 #[wasm_bindgen]
-pub fn on_storage_changed() {
+pub fn on_tab_attached(tab: i32) {
+    step(Input::TabMoved { tab: TabId(tab) });
+}
+
+/// `chrome.tabs.onRemoved`
+#[wasm_bindgen]
+pub fn on_tab_removed(tab: i32) {
+    step(Input::TabRemoved { tab: TabId(tab) });
+}
+
+/// `chrome.tabGroups.onRemoved`
+#[wasm_bindgen]
+pub fn on_group_removed(group: JsValue) {
+    #[derive(Deserialize)]
+    struct Group {
+        id: GroupId,
+    }
+    if let Some(group) = read::<Group>(group) {
+        step(Input::GroupRemoved { group: group.id });
+    }
+}
+
+/// `chrome.windows.onRemoved`
+#[wasm_bindgen]
+pub fn on_window_removed(window: i32) {
+    step(Input::WindowRemoved { window: WindowId(window) });
+}
+
+/// `chrome.webNavigation.onCreatedNavigationTarget`
+#[wasm_bindgen]
+pub fn on_popup(details: JsValue) {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Details {
+        tab_id: TabId,
+        source_tab_id: TabId,
+    }
+    if let Some(Details { tab_id: tab, source_tab_id: opener }) = read(details) {
+        step(Input::PopupOpened { tab, opener });
+    }
+}
+
+/// `chrome.storage.local.onChanged`
+#[wasm_bindgen]
+pub fn on_settings_changed() {
     spawn_local(async {
-        if let Ok(settings) = storage::read().await {
-            step(Input::PortChanged { port: settings.port() });
+        if let Ok(local) = storage::read_local().await {
+            step(Input::SettingsChanged(local.settings()));
         }
     });
 }
@@ -175,14 +235,24 @@ fn step(input: Input<JsPayload>) {
 }
 
 /// The stored settings; a fresh installation gets its id here.
-async fn settings() -> Result<Local, ChromeError> {
-    let mut settings = storage::read().await?;
-    if settings.install_id.is_none() {
-        settings.install_id = runtime::random_uuid();
-        let fresh = Local { install_id: settings.install_id.clone(), ..Local::default() };
-        storage::write(&fresh).await?;
+async fn local() -> Result<storage::Local, ChromeError> {
+    let mut local = storage::read_local().await?;
+    if local.install_id.is_none() {
+        local.install_id = runtime::random_uuid();
+        storage::write_install_id(local.install_id.as_deref().unwrap_or_default()).await?;
     }
-    Ok(settings)
+    Ok(local)
+}
+
+/// Keeps of an earlier worker's tabs those whose debugger is still ours; only it lets us ask.
+async fn still_attached(mut snapshot: Snapshot<JsPayload>) -> Snapshot<JsPayload> {
+    for mut tab in std::mem::take(&mut snapshot.tabs) {
+        if let Ok(info) = debugger::target_info(tab.tab_id).await {
+            tab.target_info = info;
+            snapshot.tabs.push(tab);
+        }
+    }
+    snapshot
 }
 
 /// Where an event of `chrome.debugger` came from.

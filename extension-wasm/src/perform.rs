@@ -2,20 +2,27 @@
 
 use std::time::Duration;
 
-use gloo_net::http::{Method, RequestBuilder};
-use shared_protocol::{TabId, TargetInfo};
+use gloo_net::http::{Method, RequestBuilder, Response};
+use shared_protocol::http::ExtensionStatus;
+use shared_protocol::{ExtensionMessage, TabId, TargetInfo};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::AbortSignal;
 
-use crate::chrome::{action, debugger, tabs};
+use crate::chrome::{action, debugger, groups, storage, tabs, windows};
 use crate::error::ChromeError;
-use crate::payload::JsPayload;
+use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
-use crate::state::{Effect, Icon, Input};
+use crate::state::{Effect, Icon, Input, Place, WindowId};
 use crate::{SHELL, step, time};
 
 /// How long to rest before looking for the relay again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long the relay may be away before what was opened for it is closed.
+const GIVE_UP: Duration = Duration::from_secs(10);
+
+/// How long a tab must be unused before it may be slow again.
+const REST: Duration = Duration::from_secs(2);
 
 /// How long a relay on this machine may take to say that it is there.
 const PROBE_MILLISECONDS: u32 = 2000;
@@ -26,34 +33,40 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             let found = relay_is_at(port).await;
             step(Input::Probed { attempt, found });
         }),
+        Effect::AskStatus { attempt, port } => spawn_local(async move {
+            let taken = relay_is_taken_at(port).await;
+            step(Input::StatusSeen { attempt, taken });
+        }),
         Effect::OpenSocket { attempt, port, hello } => {
             match RelaySocket::open(attempt, port, &hello, step) {
                 Ok(socket) => {
                     SHELL.with_borrow_mut(|shell| shell.socket = Some(socket));
                 }
-                Err(_) => spawn_local(async move { step(Input::SocketClosed { attempt }) }),
+                Err(_) => later(Duration::ZERO, Input::SocketClosed { attempt, code: 1006 }),
             }
         }
         Effect::CloseSocket => SHELL.with_borrow(|shell| {
             // A socket that cannot be closed has ended already, and says so itself.
             drop(shell.socket.as_ref().map(RelaySocket::close));
         }),
-        Effect::RetryLater { attempt } => spawn_local(async move {
-            time::sleep(RETRY).await;
-            step(Input::RetryDue { attempt });
-        }),
-        Effect::Send(message) => SHELL.with_borrow(|shell| {
-            if let Some(Err(thrown)) = shell.socket.as_ref().map(|socket| socket.send(&message)) {
-                web_sys::console::error_2(&"a message to the relay was lost:".into(), &thrown);
-            }
-        }),
+        Effect::RetryLater { attempt } => later(RETRY, Input::RetryDue { attempt }),
+        Effect::GiveRelayUpLater { attempt } => later(GIVE_UP, Input::RelayGivenUp { attempt }),
+        Effect::Send(message) => send(&message),
         Effect::Attach { tab } => spawn_local(async move {
             let outcome = attach(tab).await.map_err(|error| error.message);
             step(Input::Attached { tab, outcome });
         }),
         Effect::Detach { tab } => spawn_local(async move {
             log_failure(debugger::detach(tab).await);
+            step(Input::Detached { tab });
         }),
+        Effect::Describe { tab } => spawn_local(async move {
+            if let Ok(info) = debugger::target_info(tab).await {
+                step(Input::Described { tab, info });
+            }
+        }),
+        Effect::Look { tab } => look(tab, Duration::ZERO),
+        Effect::ReattachLater { tab, wait } => look(tab, wait),
         Effect::RunCommand { ticket, debuggee, method, params } => {
             let command = debugger::send_command(&debuggee, &method, params.as_ref());
             spawn_local(async move {
@@ -63,26 +76,79 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
                 }
             });
         }
-        Effect::CreateTab { ticket, url } => spawn_local(async move {
-            let created = tabs::create(&url).await;
-            let outcome = created.map(|tab| tab.id).map_err(|error| error.message);
+        Effect::CreateTab { ticket, url, place } => spawn_local(async move {
+            let outcome = create_tab(&url, place).await.map_err(|error| error.message);
             step(Input::TabCreated { ticket, outcome });
         }),
+        Effect::CloseTabs { tabs } => spawn_local(async move {
+            for tab in tabs {
+                log_failure(tabs::remove(tab).await);
+            }
+        }),
+        Effect::Group { tab, groups } => spawn_local(async move {
+            // The tab may have been closed meanwhile, or the user be dragging it.
+            let group = groups::join(tab, &groups).await.unwrap_or_default();
+            step(Input::Grouped { group });
+        }),
+        Effect::Ungroup { tab, groups } => spawn_local(async move {
+            // The tab may have been closed meanwhile, and with it its place.
+            drop(groups::leave(tab, &groups).await);
+        }),
+        Effect::RestLater { tab, uses } => later(REST, Input::RestDue { tab, uses }),
         Effect::Show { tab, look } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its icon.
             drop(action::set_icon(tab, icon_name(look.icon)).await);
+            drop(action::set_badge(tab, look.badge).await);
             drop(action::set_title(tab, &look.title).await);
             step(Input::Shown { tab });
         }),
+        Effect::Persist(snapshot) => {
+            let written = storage::write_snapshot(&snapshot);
+            spawn_local(async { log_failure(written.await) });
+        }
     }
 }
 
+fn later(wait: Duration, input: Input<JsPayload>) {
+    spawn_local(async move {
+        time::sleep(wait).await;
+        step(input);
+    });
+}
+
+/// Sends a message. A reply that cannot be sent is replaced by one that says so: somebody waits.
+fn send(message: &ExtensionMessage<JsPayload>) {
+    SHELL.with_borrow(|shell| {
+        let Some(socket) = &shell.socket else { return };
+        if let Err(thrown) = socket.send(message) {
+            web_sys::console::error_2(&"a message to the relay was lost:".into(), &thrown);
+            if let ExtensionMessage::Reply { id, outcome: Ok(_) } = message {
+                let outcome = Err("The result could not be sent".to_owned());
+                drop(socket.send(&ExtensionMessage::Reply { id: *id, outcome }));
+            }
+        }
+    });
+}
+
 async fn relay_is_at(port: u16) -> bool {
+    ask_relay(port, Method::HEAD, "/").await.is_some()
+}
+
+/// A relay that does not answer serves nobody.
+async fn relay_is_taken_at(port: u16) -> bool {
+    let Some(answer) = ask_relay(port, Method::GET, "/extension/status").await else {
+        return false;
+    };
+    let text = answer.text().await.unwrap_or_default();
+    from_text::<ExtensionStatus>(&text.into()).is_ok_and(|status| status.connected)
+}
+
+async fn ask_relay(port: u16, method: Method, path: &str) -> Option<Response> {
     let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
-    let probe = RequestBuilder::new(&format!("http://127.0.0.1:{port}/"))
-        .method(Method::HEAD)
+    let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}{path}"))
+        .method(method)
         .abort_signal(Some(&patience));
-    probe.send().await.is_ok_and(|answer| answer.ok())
+    request.send().await.ok().filter(Response::ok)
 }
 
 /// Attaches, and asks for what the relay has to announce. A tab that does not answer is let go.
@@ -97,6 +163,40 @@ async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
         log_failure(debugger::detach(tab).await);
     }
     described
+}
+
+fn look(tab: TabId, wait: Duration) {
+    spawn_local(async move {
+        if !wait.is_zero() {
+            time::sleep(wait).await;
+        }
+        let is_there = tabs::get(tab).await.is_ok();
+        step(Input::Looked { tab, is_there });
+    });
+}
+
+async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>), ChromeError> {
+    let own_window = async || {
+        let (tab, window) = windows::create(url).await?;
+        Ok((tab.id, Some(window)))
+    };
+    match place {
+        Place::OwnWindow => own_window().await,
+        Place::Window(window) => match tabs::create(url, Some(window)).await {
+            Ok(tab) => Ok((tab.id, Some(window))),
+            // The user closed it.
+            Err(_) => own_window().await,
+        },
+        Place::Beside(tab) => {
+            let window = tabs::get(tab).await.ok().and_then(|tab| tab.window_id);
+            tabs::create(url, window).await.map(|tab| (tab.id, None))
+        }
+        Place::Anywhere => match tabs::create(url, None).await {
+            Ok(tab) => Ok((tab.id, None)),
+            // A browser may run without a window.
+            Err(_) => windows::create(url).await.map(|(tab, _)| (tab.id, None)),
+        },
+    }
 }
 
 fn icon_name(icon: Icon) -> &'static str {

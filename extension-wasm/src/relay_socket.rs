@@ -36,7 +36,9 @@ impl RelaySocket {
         let socket = WebSocket::new(&url)?;
         let on_open = Closure::new(move || tell(Input::SocketOpened { attempt }));
         let on_message = Closure::new(move |event: MessageEvent| tell(read(attempt, &event)));
-        let on_close = Closure::new(move |_: CloseEvent| tell(Input::SocketClosed { attempt }));
+        let on_close = Closure::new(move |event: CloseEvent| {
+            tell(Input::SocketClosed { attempt, code: event.code() });
+        });
         socket.set_onopen(Some(on_open.as_ref().unchecked_ref()));
         socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         socket.set_onclose(Some(on_close.as_ref().unchecked_ref()));

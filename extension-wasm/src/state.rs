@@ -3,48 +3,71 @@
 //! Nothing here touches `chrome.*`, the network or a clock. Every asynchronous effect ends in
 //! exactly one input, also when it fails.
 
+mod awake;
+mod boot;
+mod commands;
 mod connection;
+mod control;
+mod grouping;
 mod looks;
 mod tabs;
+mod windows;
 
-use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::Serialize;
 use shared_protocol::{
-    AttachedToTarget, CdpCommand, CdpEvent, DetachedFromTarget, ExtensionHello, ExtensionMessage,
-    Extra, InitialTab, ParseFailure, Payload, RelayMessage, RequestId, SessionId, TabId, TargetId,
-    TargetInfo,
+    AttachedToTarget, CdpEvent, ExtensionHello, ExtensionMessage, Extra, LogLevel, LogLine,
+    ParseFailure, Payload, RelayMessage, RequestId, SessionId, TabId, TargetId, TargetInfo,
 };
 
+use awake::Awake;
+pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
+pub use grouping::GroupId;
+use grouping::Grouping;
 use looks::Looks;
 pub use looks::{Icon, Look};
 pub use tabs::Debuggee;
-use tabs::{Opened, TabState, Tabs};
+use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
+use windows::Windows;
+pub use windows::{Place, WindowId};
 
 /// What happened outside.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Input<P> {
-    /// The settings have been read; sent once, before the relay is looked for.
+    /// The settings, and what an earlier worker left, have been read. Whatever came before waits
+    /// for this.
     Started {
-        port: u16,
+        settings: Settings,
         hello: ExtensionHello,
+        snapshot: Snapshot<P>,
     },
-    PortChanged {
-        port: u16,
-    },
+    SettingsChanged(Settings),
     Probed {
         attempt: Attempt,
         found: bool,
+    },
+    StatusSeen {
+        attempt: Attempt,
+        taken: bool,
     },
     SocketOpened {
         attempt: Attempt,
     },
     SocketClosed {
         attempt: Attempt,
+        code: u16,
     },
     /// Time to look for the relay again.
     RetryDue {
+        attempt: Attempt,
+    },
+    /// The relay has been away for long.
+    RelayGivenUp {
         attempt: Attempt,
     },
     AlarmRang,
@@ -64,13 +87,46 @@ pub enum Input<P> {
         tab: TabId,
         outcome: Result<TargetInfo<P>, String>,
     },
+    /// With the window, if one was opened for it.
     TabCreated {
         ticket: Ticket,
-        outcome: Result<TabId, String>,
+        outcome: Result<(TabId, Option<WindowId>), String>,
     },
     /// Chrome forgets a tab's icon when it navigates.
     TabNavigated {
         tab: TabId,
+    },
+    TabRegrouped {
+        tab: TabId,
+        group: Option<GroupId>,
+    },
+    /// Into another window.
+    TabMoved {
+        tab: TabId,
+    },
+    TabRemoved {
+        tab: TabId,
+    },
+    GroupRemoved {
+        group: GroupId,
+    },
+    WindowRemoved {
+        window: WindowId,
+    },
+    PopupOpened {
+        tab: TabId,
+        opener: TabId,
+    },
+    /// `None` if the tab stayed in a group of the user's, or could not be grouped.
+    Grouped {
+        group: Option<GroupId>,
+    },
+    Detached {
+        tab: TabId,
+    },
+    Described {
+        tab: TabId,
+        info: TargetInfo<P>,
     },
     DebuggerEvent {
         tab: TabId,
@@ -80,10 +136,19 @@ pub enum Input<P> {
     },
     DebuggerDetached {
         tab: TabId,
+        reason: String,
+    },
+    Looked {
+        tab: TabId,
+        is_there: bool,
     },
     CommandDone {
         ticket: Ticket,
         outcome: Result<P, String>,
+    },
+    RestDue {
+        tab: TabId,
+        uses: u64,
     },
     Shown {
         tab: TabId,
@@ -99,6 +164,11 @@ pub enum Effect<P> {
         attempt: Attempt,
         port: u16,
     },
+    /// See whether the relay serves another extension.
+    AskStatus {
+        attempt: Attempt,
+        port: u16,
+    },
     OpenSocket {
         attempt: Attempt,
         port: u16,
@@ -108,6 +178,9 @@ pub enum Effect<P> {
     RetryLater {
         attempt: Attempt,
     },
+    GiveRelayUpLater {
+        attempt: Attempt,
+    },
     Send(ExtensionMessage<P>),
     /// Attach the debugger and ask what it is attached to.
     Attach {
@@ -115,6 +188,19 @@ pub enum Effect<P> {
     },
     Detach {
         tab: TabId,
+    },
+    /// Ask again what a tab shows; no answer is no news.
+    Describe {
+        tab: TabId,
+    },
+    /// See whether a tab is still there.
+    Look {
+        tab: TabId,
+    },
+    /// As [`Effect::Look`], after a while.
+    ReattachLater {
+        tab: TabId,
+        wait: Duration,
     },
     /// Without a ticket, nobody wants the answer.
     RunCommand {
@@ -126,15 +212,43 @@ pub enum Effect<P> {
     CreateTab {
         ticket: Ticket,
         url: String,
+        place: Place,
+    },
+    CloseTabs {
+        tabs: Vec<TabId>,
+    },
+    /// Put a tab into that of these groups which is in its window, or into a new one.
+    Group {
+        tab: TabId,
+        groups: Vec<GroupId>,
+    },
+    /// Take a tab out of its group if it is one of these.
+    Ungroup {
+        tab: TabId,
+        groups: Vec<GroupId>,
+    },
+    RestLater {
+        tab: TabId,
+        uses: u64,
     },
     Show {
         tab: TabId,
         look: Look,
     },
+    Persist(Snapshot<P>),
+}
+
+/// What the user can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Where the relay listens.
+    pub port: u16,
+    /// Whether controlled tabs are put into a group.
+    pub tab_groups: bool,
 }
 
 /// Names a request of the relay, and the connection it came over: ids start anew with each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket {
     attempt: Attempt,
     id: RequestId,
@@ -147,6 +261,8 @@ pub struct Status {
     connection_state: &'static str,
     tabs: Vec<TabStatus>,
     error_text: Option<String>,
+    separate_window: bool,
+    worker_window_id: Option<WindowId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -161,20 +277,42 @@ struct TabStatus {
 /// The whole extension, without Chrome.
 #[derive(Debug)]
 pub struct Worker<P> {
+    /// What happened before the start.
+    backlog: Option<Vec<Input<P>>>,
     connection: Connection,
     tabs: Tabs<P>,
+    /// Tabs that Chrome is about to open for the relay.
+    expected: Vec<Opened>,
+    in_flight: InFlight,
+    awake: Awake,
+    grouping: Grouping,
+    windows: Windows,
     looks: Looks,
-    /// Why the last tab could not be controlled.
-    error: Option<String>,
+    auto_attach: Option<P>,
+    /// Tabs whose debugger is being taken off.
+    detaching: BTreeSet<TabId>,
+    /// Why tabs could not be controlled.
+    errors: BTreeMap<TabId, String>,
+    /// Whether the snapshot of the state has become stale.
+    changed: bool,
 }
 
 impl<P> Default for Worker<P> {
     fn default() -> Self {
         Self {
+            backlog: Some(Vec::new()),
             connection: Connection::default(),
             tabs: Tabs::default(),
+            expected: Vec::new(),
+            in_flight: InFlight::default(),
+            awake: Awake::default(),
+            grouping: Grouping::default(),
+            windows: Windows::default(),
             looks: Looks::default(),
-            error: None,
+            auto_attach: None,
+            detaching: BTreeSet::new(),
+            errors: BTreeMap::new(),
+            changed: false,
         }
     }
 }
@@ -184,27 +322,57 @@ impl<P: Payload> Worker<P> {
     #[must_use = "effects happen only when the shell performs them"]
     pub fn handle(&mut self, input: Input<P>) -> Vec<Effect<P>> {
         let mut effects = Vec::new();
+        if let Some(input) = self.keep_for_later(input) {
+            self.apply(input, &mut effects);
+        }
+        if std::mem::take(&mut self.changed) {
+            effects.push(Effect::Persist(self.snapshot()));
+        }
+        effects
+    }
+
+    fn apply(&mut self, input: Input<P>, effects: &mut Vec<Effect<P>>) {
         match input {
-            Input::Started { port, hello } => self.connection.start(port, hello, &mut effects),
-            Input::PortChanged { port } => self.connection.change_port(port, &mut effects),
+            Input::Started { settings, hello, snapshot } => {
+                self.restore(snapshot);
+                self.grouping.enable(settings.tab_groups);
+                self.connection.start(settings.port, hello, effects);
+                for input in self.backlog.take().unwrap_or_default() {
+                    self.apply(input, effects);
+                }
+            }
+            Input::SettingsChanged(settings) => {
+                self.grouping.enable(settings.tab_groups);
+                self.connection.change_port(settings.port, effects);
+            }
             Input::Probed { attempt, found } => {
-                self.connection.probed(attempt, found, &mut effects);
+                self.connection.probed(attempt, found, effects);
+                self.show_all(effects);
+            }
+            Input::StatusSeen { attempt, taken } => {
+                self.connection.status_seen(attempt, taken, effects);
             }
             Input::SocketOpened { attempt } => {
                 if self.connection.opened(attempt) {
-                    self.relay_connected(&mut effects);
+                    self.relay_connected(effects);
                 }
             }
-            Input::SocketClosed { attempt } => {
-                if self.connection.closed(attempt, &mut effects) {
-                    self.relay_lost(&mut effects);
+            Input::SocketClosed { attempt, code } => {
+                if self.connection.closed(attempt, code, effects) {
+                    self.relay_lost(effects);
                 }
             }
-            Input::RetryDue { attempt } => self.connection.retry(Some(attempt), &mut effects),
-            Input::AlarmRang => self.connection.retry(None, &mut effects),
+            Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
+            Input::RelayGivenUp { attempt } => {
+                if !self.connection.is_open() || self.connection.attempt() == attempt {
+                    self.windows.close_if_unused(|_| false, effects);
+                    self.changed = true;
+                }
+            }
+            Input::AlarmRang => self.connection.retry(None, effects),
             Input::RelaySent { attempt, message } => {
                 if self.connection.is_open_as(attempt) {
-                    self.relay_sent(attempt, message, &mut effects);
+                    self.relay_sent(attempt, message, effects);
                 }
             }
             Input::RelaySentGarbage { attempt, why } => {
@@ -214,48 +382,61 @@ impl<P: Payload> Worker<P> {
                     effects.push(Effect::Send(ExtensionMessage::ParseFailure(failure)));
                 }
             }
-            Input::IconClicked { tab } => self.icon_clicked(tab, &mut effects),
+            Input::IconClicked { tab } => self.icon_clicked(tab, effects),
             Input::ReleaseAll => {
                 for tab in self.tabs.ids() {
-                    self.release(tab, &mut effects);
+                    self.release(tab, effects);
                 }
             }
-            Input::Attached { tab, outcome } => self.attached(tab, outcome, &mut effects),
-            Input::TabCreated { ticket, outcome } => {
-                self.tab_created(ticket, outcome, &mut effects);
+            Input::Attached { tab, outcome } => self.attached(tab, outcome, effects),
+            Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
+            Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
+            Input::TabRegrouped { tab, group } => self.regrouped(tab, group, effects),
+            Input::TabMoved { tab } => self.grouping.moved(tab),
+            Input::TabRemoved { tab } => self.tab_removed(tab, effects),
+            Input::GroupRemoved { group } => self.grouping.forget_group(group),
+            Input::WindowRemoved { window } => {
+                self.windows.window_removed(window);
+                self.changed = true;
             }
-            Input::TabNavigated { tab } => {
-                if self.tabs.get(tab).is_some() {
-                    self.show(tab, &mut effects);
-                }
+            Input::PopupOpened { tab, opener } => self.popup_opened(tab, opener, effects),
+            Input::Grouped { group } => {
+                self.grouping.grouped(group, effects);
+                self.changed = true;
             }
+            Input::Detached { tab } => {
+                self.detaching.remove(&tab);
+            }
+            Input::Described { tab, info } => self.described(tab, info, effects),
             Input::DebuggerEvent { tab, session, method, params } => {
-                self.debugger_event(tab, session, method, params, &mut effects);
+                self.debugger_event(tab, session, method, params, effects);
             }
-            Input::DebuggerDetached { tab } => self.forget(tab, &mut effects),
-            Input::CommandDone { ticket, outcome } => {
-                self.reply(ticket, outcome.map(Some), &mut effects);
+            Input::DebuggerDetached { tab, reason } => {
+                self.debugger_detached(tab, &reason, effects);
             }
-            Input::Shown { tab } => self.looks.shown(tab, &mut effects),
+            Input::Looked { tab, is_there } => self.looked(tab, is_there, effects),
+            Input::CommandDone { ticket, outcome } => self.command_done(ticket, outcome, effects),
+            Input::RestDue { tab, uses } => self.awake.rest(tab, uses, effects),
+            Input::Shown { tab } => self.looks.shown(tab, effects),
         }
-        effects
     }
 
     /// Whether nothing is under way that would change this tab's state by itself.
     #[must_use]
     pub fn is_settled(&self, tab: TabId) -> bool {
         let is_settled = match self.tabs.get(tab).map(|tab| &tab.state) {
-            None => true,
-            Some(TabState::Attaching { .. }) => false,
+            None => self.backlog.is_none(),
+            Some(TabState::Attaching(_) | TabState::Lost { .. }) => false,
+            Some(TabState::Barred) => true,
             Some(TabState::Waiting | TabState::Attached { .. }) => self.connection.is_settled(),
         };
-        is_settled && self.looks.is_settled(tab)
+        is_settled && self.looks.is_settled(tab) && !self.detaching.contains(&tab)
     }
 
     /// Whether the relay has this tab.
     #[must_use]
     pub fn is_connected(&self, tab: TabId) -> bool {
-        self.icon(tab) == Icon::Green
+        self.tabs.is_attached(tab) && self.connection.is_open()
     }
 
     /// A picture of the state for people.
@@ -263,11 +444,14 @@ impl<P: Payload> Worker<P> {
     pub fn status(&self) -> Status {
         let tab_status = |id: TabId| {
             let (state, session_id, target_id) = match self.tabs.get(id).map(|tab| &tab.state) {
-                Some(TabState::Attached { session, info }) => {
+                Some(TabState::Attached { session, info, .. }) => {
                     let state = if self.is_connected(id) { "connected" } else { "connecting" };
                     (state, Some(session.clone()), Some(info.target_id.clone()))
                 }
-                Some(TabState::Attaching { .. } | TabState::Waiting) => ("connecting", None, None),
+                Some(TabState::Barred) => ("restricted", None, None),
+                Some(TabState::Attaching(_) | TabState::Waiting | TabState::Lost { .. }) => {
+                    ("connecting", None, None)
+                }
                 None => ("idle", None, None),
             };
             TabStatus { tab_id: id, state, session_id, target_id }
@@ -275,240 +459,44 @@ impl<P: Payload> Worker<P> {
         Status {
             connection_state: self.connection.name(),
             tabs: self.tabs.ids().into_iter().map(tab_status).collect(),
-            error_text: self.error.clone(),
+            error_text: self.errors.values().next_back().cloned(),
+            separate_window: self.windows.is_separate(),
+            worker_window_id: self.windows.worker_window(),
         }
     }
 
+    /// Announces all that is controlled before anything else is said.
     fn relay_connected(&mut self, effects: &mut Vec<Effect<P>>) {
+        for (_, session, info) in self.tabs.attached_tabs() {
+            effects.push(announcement(session.clone(), info.clone()));
+        }
+        for child in self.tabs.children() {
+            let session_id = child.parent.clone().or_else(|| self.tabs.session(child.tab).cloned());
+            effects.push(Effect::Send(ExtensionMessage::Event(CdpEvent {
+                session_id,
+                method: "Target.attachedToTarget".to_owned(),
+                params: P::write(&child.attached).ok(),
+                extra: Extra::default(),
+            })));
+        }
+        effects.push(Effect::Send(ExtensionMessage::Ready));
         for id in self.tabs.ids() {
-            let Some(tab) = self.tabs.get_mut(id) else { continue };
-            match &tab.state {
-                TabState::Attached { session, info } => {
-                    effects.push(announcement(session.clone(), info.clone()));
-                }
-                TabState::Waiting => {
-                    tab.state = TabState::Attaching { cancelled: false };
-                    effects.push(Effect::Attach { tab: id });
-                }
-                TabState::Attaching { .. } => {}
+            match self.tabs.get(id).map(|tab| &tab.state) {
+                Some(TabState::Waiting) => self.attach(id, Attaching::default(), effects),
+                _ => self.show(id, effects),
             }
-            self.show(id, effects);
         }
     }
 
     fn relay_lost(&mut self, effects: &mut Vec<Effect<P>>) {
-        for id in self.tabs.ids() {
-            self.show(id, effects);
+        self.show_all(effects);
+        let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
+        for tab in tabs {
+            self.clean_up(tab, effects);
         }
-    }
-
-    fn relay_sent(
-        &mut self,
-        attempt: Attempt,
-        message: RelayMessage<P>,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        match message {
-            RelayMessage::Ping => effects.push(Effect::Send(ExtensionMessage::Pong)),
-            RelayMessage::Command { id, command } => {
-                self.run_command(Ticket { attempt, id }, command, effects);
-            }
-            RelayMessage::CreateInitialTab { id, .. } => {
-                let ticket = Ticket { attempt, id };
-                self.tabs.expect(Opened { ticket, initial: true });
-                effects.push(Effect::CreateTab { ticket, url: BLANK.to_owned() });
-            }
-            RelayMessage::Recording { id, .. }
-            | RelayMessage::UpdateTabGroup { id, .. }
-            | RelayMessage::Unknown { id: Some(id), .. } => {
-                // What the released extensions answer to a method they do not know.
-                self.reply(Ticket { attempt, id }, Ok(None), effects);
-            }
-            RelayMessage::SetWindowMode(_) | RelayMessage::Unknown { id: None, .. } => {}
+        if self.windows.worker_window().is_some() {
+            effects.push(Effect::GiveRelayUpLater { attempt: self.connection.attempt() });
         }
-    }
-
-    fn run_command(
-        &mut self,
-        ticket: Ticket,
-        command: CdpCommand<P>,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        if command.method == "Target.createTarget" {
-            let url = command.params.as_ref().and_then(|params| params.read::<CreateTarget>().ok());
-            let url = url.and_then(|create| create.url).filter(|url| !url.is_empty());
-            self.tabs.expect(Opened { ticket, initial: false });
-            effects
-                .push(Effect::CreateTab { ticket, url: url.unwrap_or_else(|| BLANK.to_owned()) });
-            return;
-        }
-        let debuggee = command.session_id.as_ref().and_then(|session| self.tabs.debuggee(session));
-        let Some(debuggee) = debuggee else {
-            let why = match &command.session_id {
-                Some(session) => format!("No tab found for sessionId: {session}"),
-                None => format!("No tab found for method {}", command.method),
-            };
-            self.reply(ticket, Err(why), effects);
-            return;
-        };
-        if command.method == "Runtime.enable" && self.tabs.enable_runtime(&debuggee) {
-            // Chrome tells of execution contexts only when Runtime was off before.
-            effects.push(Effect::RunCommand {
-                ticket: None,
-                debuggee: debuggee.clone(),
-                method: "Runtime.disable".to_owned(),
-                params: None,
-            });
-        }
-        effects.push(Effect::RunCommand {
-            ticket: Some(ticket),
-            debuggee,
-            method: command.method,
-            params: command.params,
-        });
-    }
-
-    fn tab_created(
-        &mut self,
-        ticket: Ticket,
-        outcome: Result<TabId, String>,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        let opened = self.tabs.take_expected(ticket);
-        match (outcome, opened) {
-            (Ok(tab), Some(opened)) if self.connection.is_open_as(ticket.attempt) => {
-                self.tabs.attaching(tab, Some(opened));
-                effects.push(Effect::Attach { tab });
-                self.show(tab, effects);
-            }
-            // The relay that wanted the tab has gone; the user can close it or control it.
-            (Ok(_), _) => {}
-            (Err(why), _) => self.reply(ticket, Err(why), effects),
-        }
-    }
-
-    fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        self.error = None;
-        match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
-            Some(TabState::Attaching { cancelled }) => *cancelled = !*cancelled,
-            Some(TabState::Waiting | TabState::Attached { .. }) => self.release(tab, effects),
-            None if self.connection.is_open() => {
-                self.tabs.attaching(tab, None);
-                effects.push(Effect::Attach { tab });
-                self.show(tab, effects);
-            }
-            None => {
-                self.tabs.waiting(tab);
-                self.connection.retry(None, effects);
-                self.show(tab, effects);
-            }
-        }
-    }
-
-    fn attached(
-        &mut self,
-        id: TabId,
-        outcome: Result<TargetInfo<P>, String>,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        let Some(tab) = self.tabs.get_mut(id) else {
-            // Released while it was being attached.
-            return effects.extend(outcome.is_ok().then_some(Effect::Detach { tab: id }));
-        };
-        let cancelled = matches!(tab.state, TabState::Attaching { cancelled: true });
-        let opened = tab.opened.take();
-        let info = match outcome {
-            Ok(info) if !cancelled => info,
-            Ok(_) => return self.release(id, effects),
-            Err(why) => {
-                if let Some(opened) = opened {
-                    self.reply(opened.ticket, Err(why.clone()), effects);
-                }
-                self.tabs.remove(id);
-                self.error = Some(why);
-                return self.show(id, effects);
-            }
-        };
-        let session = self.tabs.attached(id, with_url(info.clone()));
-        let info = with_url(info);
-        if self.connection.is_open() {
-            match opened {
-                Some(Opened { ticket, initial: true }) => {
-                    let tab = InitialTab {
-                        success: true,
-                        tab_id: id,
-                        session_id: session,
-                        target_info: info,
-                        extra: Extra::<P>::default(),
-                    };
-                    let answer = P::write(&tab).map(Some).map_err(|error| error.to_string());
-                    self.reply(ticket, answer, effects);
-                }
-                Some(Opened { ticket, initial: false }) => {
-                    let created = TargetCreated { target_id: info.target_id.clone() };
-                    effects.push(announcement(session, info));
-                    let answer = P::write(&created).map(Some).map_err(|error| error.to_string());
-                    self.reply(ticket, answer, effects);
-                }
-                None => effects.push(announcement(session, info)),
-            }
-        }
-        self.show(id, effects);
-    }
-
-    fn debugger_event(
-        &mut self,
-        tab: TabId,
-        child: Option<SessionId>,
-        method: String,
-        params: P,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        let Some(session) = self.tabs.session(tab) else { return };
-        match method.as_str() {
-            "Target.attachedToTarget" => {
-                if let Ok(attached) = params.read::<AttachedToTarget<P>>() {
-                    self.tabs.add_child(tab, attached.session_id);
-                }
-            }
-            "Target.detachedFromTarget" => {
-                if let Ok(detached) = params.read::<DetachedFromTarget<P>>() {
-                    self.tabs.remove_child(tab, &detached.session_id);
-                }
-            }
-            _ => {}
-        }
-        let session_id = Some(child.unwrap_or(session));
-        let event = CdpEvent { session_id, method, params: Some(params), extra: Extra::default() };
-        self.send(ExtensionMessage::Event(event), effects);
-    }
-
-    /// Gives a tab back to its user.
-    fn release(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
-        match self.tabs.get(id).map(|tab| &tab.state) {
-            Some(TabState::Attached { .. } | TabState::Attaching { cancelled: true }) => {
-                effects.push(Effect::Detach { tab: id });
-            }
-            Some(TabState::Attaching { cancelled: false } | TabState::Waiting) | None => {}
-        }
-        self.forget(id, effects);
-    }
-
-    /// Forgets a tab whose debugger is off, and tells the relay.
-    fn forget(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
-        let Some(tab) = self.tabs.remove(id) else { return };
-        if let Some(opened) = tab.opened {
-            self.reply(opened.ticket, Err("The tab was closed".to_owned()), effects);
-        }
-        if let TabState::Attached { session, info } = tab.state {
-            let detached = DetachedFromTarget {
-                session_id: session,
-                target_id: Some(info.target_id),
-                extra: Extra::<P>::default(),
-            };
-            self.send(event("Target.detachedFromTarget", &detached), effects);
-        }
-        self.show(id, effects);
     }
 
     fn reply(
@@ -528,45 +516,58 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn show(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        let icon = self.icon(tab);
-        let title = match (icon, &self.error) {
-            (Icon::Black, Some(why)) => format!("Playwriter cannot control this page: {why}"),
-            (Icon::Black, None) => "Playwriter: click to control this tab".to_owned(),
-            (Icon::Grey, _) if self.connection.is_settled() && !self.connection.is_open() => {
-                "Playwriter: no relay is running; start one with `playwriter serve`".to_owned()
-            }
-            (Icon::Grey, _) => "Playwriter: connecting".to_owned(),
-            (Icon::Green, _) => {
-                "Playwriter: this tab is controlled; click to release it".to_owned()
-            }
-        };
-        self.looks.want(tab, Look { icon, title }, effects);
+    /// Says something in the relay's log.
+    fn log(&self, text: String, effects: &mut Vec<Effect<P>>) {
+        let line = LogLine { level: LogLevel::Info, args: vec![text], extra: Extra::default() };
+        self.send(ExtensionMessage::Log(line), effects);
     }
 
-    fn icon(&self, tab: TabId) -> Icon {
-        match self.tabs.get(tab).map(|tab| &tab.state) {
-            None => Icon::Black,
-            Some(TabState::Attached { .. }) if self.connection.is_open() => Icon::Green,
-            Some(TabState::Attached { .. } | TabState::Attaching { .. } | TabState::Waiting) => {
-                Icon::Grey
-            }
+    fn show_all(&mut self, effects: &mut Vec<Effect<P>>) {
+        for tab in self.tabs.ids() {
+            self.show(tab, effects);
         }
+    }
+
+    fn show(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        let look = self.look(tab);
+        self.looks.want(tab, look, effects);
+    }
+
+    fn look(&self, tab: TabId) -> Look {
+        let is_open = self.connection.is_open();
+        let (icon, badge, title) =
+            match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(&tab)) {
+                (None, Some(why)) => {
+                    let title = format!("Playwriter cannot control this page: {why}");
+                    return Look { icon: Icon::Black, badge: "!", title };
+                }
+                (None, None) => (Icon::Black, "", "click to control this tab"),
+                (Some(TabState::Barred), _) => (
+                    Icon::Grey,
+                    "!",
+                    "Chrome protects this page; the tab is controlled when it leaves it",
+                ),
+                (Some(TabState::Attached { crashed: true, .. }), _) => {
+                    (Icon::Grey, "!", "this page has crashed; reload it to go on")
+                }
+                (Some(TabState::Attached { .. }), _) if is_open => {
+                    (Icon::Green, "", "this tab is controlled; click to release it")
+                }
+                (Some(_), _) if self.connection.is_displaced() => (
+                    Icon::Grey,
+                    "",
+                    "another browser window's Playwriter is connected to the relay",
+                ),
+                (Some(_), _) if self.connection.is_settled() && !is_open => {
+                    (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")
+                }
+                (Some(_), _) => (Icon::Grey, "", "connecting"),
+            };
+        Look { icon, badge, title: format!("Playwriter: {title}") }
     }
 }
 
 const BLANK: &str = "about:blank";
-
-#[derive(Deserialize)]
-struct CreateTarget {
-    url: Option<String>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TargetCreated {
-    target_id: TargetId,
-}
 
 /// Playwright waits for ever for a page that is announced with no address.
 fn with_url<P>(mut info: TargetInfo<P>) -> TargetInfo<P> {

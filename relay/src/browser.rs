@@ -74,14 +74,16 @@ pub enum BrowserError {
     },
     /// The browser ended or stopped answering.
     #[error(
-        "the browser ended while it was being set up\n\nhint: close any other browser that uses the profile {}",
+        "the browser ended while it was being set up\n\nhint: close any other browser that uses the profile {}, or start the browser by hand to see why",
         .0.display()
     )]
     Ended(PathBuf),
     /// The browser runs, but something in it took too long.
-    #[error("the browser did not {0} in time")]
+    #[error(
+        "the browser did not {0} in time\n\nhint: try again; if it stays so, start the browser by hand to see why"
+    )]
     TooSlow(&'static str),
-    /// The worker threw.
+    /// The worker threw, or could not be reached.
     #[error("the extension's worker failed: {0}")]
     Worker(String),
 }
@@ -156,28 +158,27 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// Gives what the expression threw, or says that there was no answer.
+    /// Gives what the expression threw, or says why there was no answer.
     pub async fn evaluate_in_worker(&self, expression: &str) -> Result<Value, BrowserError> {
         let evaluation = async {
-            let worker = self.worker().await?;
+            let Some(worker) = self.worker().await else { return Err(gone()) };
             let attach = json!({ "targetId": worker, "flatten": true });
-            let attached = self.pipe.call(None, "Target.attachToTarget", attach).await?;
-            let session = attached["sessionId"].as_str()?.to_owned();
+            let attached = self.call(None, "Target.attachToTarget", attach).await?;
+            let session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
             // A browser before 143 does not tell; its worker has loaded by then, or never will.
             drop(timeout(SCRIPT_LOADED, self.pipe.script_loaded(&session)).await);
             let parameters = json!({
                 "expression": expression, "awaitPromise": true, "returnByValue": true,
             });
-            let answer = self.pipe.call(Some(&session), "Runtime.evaluate", parameters).await;
+            let answer = self.call(Some(&session), "Runtime.evaluate", parameters).await;
             // An attached worker never sleeps, and its life would not be that of a user's.
             let detach = json!({ "sessionId": session });
-            self.pipe.call(None, "Target.detachFromTarget", detach).await?;
+            self.call(None, "Target.detachFromTarget", detach).await?;
             answer
         };
         let answer = timeout(WORK, evaluation)
             .await
-            .map_err(|_| BrowserError::TooSlow("answer for its extension"))?
-            .ok_or_else(|| BrowserError::Worker("the worker went away".to_owned()))?;
+            .map_err(|_| BrowserError::TooSlow("answer for its extension"))??;
         let details = &answer["exceptionDetails"];
         if details.is_null() {
             return Ok(answer["result"]["value"].clone());
@@ -190,10 +191,24 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// Says that there was no answer.
+    /// Says what was wrong with it, or that there was no answer.
     pub async fn devtools(&self, method: &str, params: Value) -> Result<Value, BrowserError> {
-        let answer = timeout(WORK, self.pipe.call(None, method, params)).await;
-        answer.ok().flatten().ok_or(BrowserError::TooSlow("answer"))
+        let answer = timeout(WORK, self.call(None, method, params)).await;
+        answer.map_err(|_| BrowserError::TooSlow("answer"))?
+    }
+
+    async fn call(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, BrowserError> {
+        match self.pipe.call(session, method, params).await {
+            Some(outcome) => {
+                outcome.map_err(|why| BrowserError::Worker(format!("{method}: {why}")))
+            }
+            None => Err(gone()),
+        }
     }
 
     /// Waits for the browser's end.
@@ -205,7 +220,8 @@ impl Browser {
     /// Asks the browser to end, and ends it if it does not.
     pub async fn stop(mut self) {
         let closing = async {
-            self.pipe.call(None, "Browser.close", json!({})).await;
+            // However it answers, what counts is that it ends.
+            drop(self.pipe.call(None, "Browser.close", json!({})).await);
             self.child.wait().await
         };
         if timeout(END, closing).await.is_err() {
@@ -220,6 +236,10 @@ impl Browser {
         let prefix = format!("chrome-extension://{}/", crate::EXTENSION_ID);
         self.pipe.target("service_worker", &prefix).await
     }
+}
+
+fn gone() -> BrowserError {
+    BrowserError::Worker("the browser has gone".to_owned())
 }
 
 fn switches(options: &BrowserOptions) -> Vec<OsString> {

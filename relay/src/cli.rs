@@ -33,7 +33,7 @@ pub(crate) struct Listen {
     /// Port to listen on
     #[arg(long, env = "PLAYWRITER_PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
-    /// Loopback address to listen on
+    /// Address to listen on; only this machine's own is served
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
 }
@@ -42,6 +42,8 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<()> {
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()))
         .with_writer(std::io::stderr)
+        // Nobody may be listening, which is no reason to die.
+        .log_internal_errors(false)
         .with_target(false)
         .init();
     match cli.command {

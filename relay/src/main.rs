@@ -12,7 +12,7 @@ async fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             cli::say(&format!("error: {error:#}"));
-            ExitCode::FAILURE
+            ExitCode::from(2)
         }
     }
 }

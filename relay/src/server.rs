@@ -9,7 +9,7 @@ mod socket;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// Where a relay listens.
 #[derive(Debug, Clone)]
 pub struct RelayOptions {
-    /// A loopback address.
+    /// `127.0.0.1` or `localhost`.
     pub host: String,
     /// 0 takes a free one.
     pub port: u16,
@@ -50,7 +50,9 @@ impl Default for RelayOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Other machines could reach it.
-    #[error("{0} is not a loopback address\n\nhint: use --host 127.0.0.1, localhost or ::1")]
+    #[error(
+        "the relay cannot listen on {0}: it serves this machine only, where the extension looks for it\n\nhint: use --host 127.0.0.1 or leave it out"
+    )]
     NotLoopback(String),
     /// Somebody else listens there.
     #[error("port {0} is already in use")]
@@ -83,10 +85,10 @@ impl RelayServer {
     /// Says why the address cannot be had.
     pub async fn start(options: &RelayOptions) -> Result<Self, StartError> {
         let listener = listen(options)?;
-        let address = listener.local_addr().map_err(|source| StartError::Listen {
-            address: SocketAddr::from(([0, 0, 0, 0], options.port)),
-            source,
-        })?;
+        let asked = SocketAddr::from(([127, 0, 0, 1], options.port));
+        let address = listener
+            .local_addr()
+            .map_err(|source| StartError::Listen { address: asked, source })?;
         let (inbox, mut events) = mpsc::channel(INBOX);
         let handle = Handle {
             inbox,
@@ -98,11 +100,11 @@ impl RelayServer {
         let routes = routes::routes(handle.clone(), Policy::new(&options.host));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async move {
+            // Told or dropped: either way nobody wants the relay any more.
+            let stopped = async { drop(stopped.await) };
             tokio::select! {
-                () = warp::serve(routes).incoming(listener).run() => {}
+                () = warp::serve(routes).incoming(listener).graceful(stopped).run() => {}
                 () = run(relay, &mut events, publish) => {}
-                // Told or dropped: either way nobody wants the relay any more.
-                _ = stopped => {}
             }
             // The loop's outboxes are gone, so every socket says goodbye and then drops its handle.
             let sockets_ended = async { while events.recv().await.is_some() {} };
@@ -128,9 +130,12 @@ impl RelayServer {
     }
 
     /// Serves until `shutdown` completes.
-    pub async fn run_until(self, shutdown: impl Future<Output = ()>) {
-        shutdown.await;
-        self.close().await;
+    pub async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
+        tokio::select! {
+            () = shutdown => self.close().await,
+            // It ended by itself, which only a mistake of ours can bring about.
+            _ = &mut self.serving => {}
+        }
     }
 
     /// Closes every socket and stops listening.
@@ -141,17 +146,13 @@ impl RelayServer {
 }
 
 fn listen(options: &RelayOptions) -> Result<TcpListener, StartError> {
-    let not_loopback = || StartError::NotLoopback(options.host.clone());
-    let ip = match options.host.as_str() {
-        "localhost" => IpAddr::from([127, 0, 0, 1]),
-        host => host.parse::<IpAddr>().map_err(|_| not_loopback())?,
-    };
-    if !ip.is_loopback() {
-        return Err(not_loopback());
+    // The extension knows no other address.
+    if !matches!(options.host.as_str(), "127.0.0.1" | "localhost") {
+        return Err(StartError::NotLoopback(options.host.clone()));
     }
-    let address = SocketAddr::new(ip, options.port);
+    let address = SocketAddr::from(([127, 0, 0, 1], options.port));
     let listen = || -> io::Result<TcpListener> {
-        let socket = if ip.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        let socket = TcpSocket::new_v4()?;
         // Accepted sockets inherit it: small frames must not wait for an acknowledgement.
         socket.set_nodelay(true)?;
         socket.set_reuseaddr(true)?;

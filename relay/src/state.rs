@@ -7,6 +7,7 @@ mod announce;
 mod browser_domain;
 mod clients;
 mod extensions;
+mod reconnect;
 mod requests;
 mod sessions;
 mod status;
@@ -15,16 +16,19 @@ mod targets;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use shared_protocol::{
-    CdpCommand, CdpEvent, CloseCode, ExtensionHello, Extra, LogLevel, Payload as _, RequestId,
-    SessionId, StableKey, TargetId,
+    AttachedToTarget, CdpCommand, CdpEvent, CloseCode, DetachedFromTarget, ExtensionHello, Extra,
+    LogLevel, Payload as _, RequestId, SessionId, StableKey, TargetId,
 };
 
 use crate::cdp::{Command, Error, Frame};
 use crate::payload::{ExtensionMessage, Payload, RelayMessage};
+use announce::InfoEvent;
 use clients::{Client, Clients};
 use extensions::{Extension, Extensions};
-use requests::{QUICK, Request, Requests, is_quick};
+use reconnect::Inheritance;
+use requests::{Purpose, QUICK, Request, Requests, is_quick};
 use sessions::{BrowserSession, Kind, Sessions};
 
 /// A worker sleeps after 30 s without a message; released relays ping at this pace too.
@@ -118,10 +122,10 @@ impl Relay {
                 self.extension_connected(connection, hello, user_agent, now, &mut effects);
             }
             Input::ExtensionSent { connection, message } => {
-                self.extension_sent(connection, message, &mut effects);
+                self.extension_sent(connection, message, now, &mut effects);
             }
             Input::ExtensionDisconnected { connection } => {
-                self.extension_disconnected(connection, &mut effects);
+                self.extension_disconnected(connection, now, &mut effects);
             }
             Input::ClientConnected { client, name, extension } => {
                 self.client_connected(client, name, extension.as_deref(), &mut effects);
@@ -132,7 +136,7 @@ impl Relay {
             Input::ClientSentGarbage { client, error } => {
                 effects.push(Effect::SendToClient { client, frame: Frame::Malformed(error) });
             }
-            Input::ClientDisconnected { client } => self.client_disconnected(client),
+            Input::ClientDisconnected { client } => self.client_left(client, &mut effects),
             Input::DeadlinePassed => self.deadline_passed(now, &mut effects),
         }
         effects
@@ -141,8 +145,11 @@ impl Relay {
     /// The instant at which the shell must send [`Input::DeadlinePassed`].
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
-        let pings = self.extensions.iter().map(|(_, extension)| extension.next_ping);
-        pings.chain(self.requests.next_deadline()).min()
+        let of_extensions = self.extensions.iter().flat_map(|(_, extension)| {
+            let ping = extension.presence.is_connected().then_some(extension.next_ping);
+            ping.into_iter().chain(extension.presence.deadline())
+        });
+        of_extensions.chain(self.requests.next_deadline()).min()
     }
 
     /// Changes whenever what the status routes show has changed.
@@ -169,32 +176,30 @@ impl Relay {
                 hello.version.as_deref().unwrap_or("an unknown version")
             }),
         );
-        if let Some(predecessor) = self.extensions.newest(&stable_key) {
-            self.clients.rebind(predecessor, connection);
-            effects.push(Effect::CloseExtension {
-                connection: predecessor,
-                code: CloseCode::ExtensionReplaced,
-                reason: "Extension Replaced".to_owned(),
-            });
-        }
+        let inherited = self.succeed(&stable_key, connection, now, effects).unwrap_or_default();
+        let Inheritance { targets, held, presence } = inherited;
         let next_ping = now + PING_INTERVAL;
-        let targets = targets::Targets::default();
-        self.extensions
-            .insert(connection, Extension { hello, stable_key, user_agent, targets, next_ping });
+        self.extensions.insert(
+            connection,
+            Extension { hello, stable_key, user_agent, targets, presence, held, next_ping },
+        );
         self.revision += 1;
+        self.is_back_if_nothing_is_missing(connection, now, effects);
     }
 
     fn extension_sent(
         &mut self,
         connection: ConnectionId,
         message: ExtensionMessage,
+        now: Instant,
         effects: &mut Vec<Effect>,
     ) {
         match message {
             ExtensionMessage::Reply { id, outcome } => {
                 self.extension_replied(connection, id, outcome, effects);
             }
-            ExtensionMessage::Event(event) => self.extension_event(connection, event, effects),
+            ExtensionMessage::Event(event) => self.extension_event(connection, event, now, effects),
+            ExtensionMessage::Ready => self.is_back(connection, now, effects),
             ExtensionMessage::Log(line) => {
                 log(
                     effects,
@@ -216,7 +221,6 @@ impl Relay {
             }
             ExtensionMessage::Pong
             | ExtensionMessage::Hello(_)
-            | ExtensionMessage::Ready
             | ExtensionMessage::RecordingData(_)
             | ExtensionMessage::RecordingCancelled(_) => {}
         }
@@ -233,6 +237,9 @@ impl Relay {
         let outcome = outcome
             .map(|result| result.unwrap_or_else(Payload::empty_object))
             .map_err(|text| Error::from_extension(&text));
+        if let (Purpose::AutoAttach, Some(real)) = (request.purpose, &request.session) {
+            self.replay_children(connection, &request.asker, real, effects);
+        }
         effects.push(request.asker.reply(outcome));
     }
 
@@ -240,39 +247,40 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         event: CdpEvent<Payload>,
+        now: Instant,
         effects: &mut Vec<Effect>,
     ) {
+        let unreadable = |error| format!("extension {connection}: {}: {error}", event.method);
         match (event.method.as_str(), &event.params) {
             // No client depends on these two, and they flood.
             ("Network.dataReceived" | "Network.resourceChangedPriority", _) => {}
             ("Target.attachedToTarget", Some(params)) => {
-                match (
-                    params.read::<shared_protocol::AttachedToTarget<Payload>>(),
-                    event.session_id,
-                ) {
-                    (Ok(attached), None) => self.tab_attached(
-                        connection,
-                        attached.session_id,
-                        attached.target_info,
-                        effects,
-                    ),
+                match (params.read::<AttachedToTarget<Payload>>(), event.session_id.as_ref()) {
+                    (Ok(attached), None) => {
+                        let session = attached.session_id.clone();
+                        self.tab_attached(connection, attached, effects);
+                        self.confirm(connection, &session, now, effects);
+                    }
                     (Ok(attached), Some(parent)) => {
-                        self.child_attached(connection, &parent, attached, effects);
+                        let session = attached.session_id.clone();
+                        self.child_attached(connection, parent, attached, effects);
+                        self.confirm(connection, &session, now, effects);
                     }
-                    (Err(error), _) => {
-                        log(effects, LogLevel::Error, format!("Target.attachedToTarget: {error}"));
-                    }
+                    (Err(error), _) => log(effects, LogLevel::Error, unreadable(error)),
                 }
             }
-            ("Target.detachedFromTarget", Some(params)) => match params
-                .read::<shared_protocol::DetachedFromTarget<
-                Payload,
-            >>() {
-                Ok(detached) => self.detached(connection, &detached.session_id, effects),
-                Err(error) => {
-                    log(effects, LogLevel::Error, format!("Target.detachedFromTarget: {error}"));
+            ("Target.targetInfoChanged", Some(params)) if event.session_id.is_none() => {
+                match params.read::<InfoEvent>() {
+                    Ok(changed) => self.info_changed(connection, changed, effects),
+                    Err(error) => log(effects, LogLevel::Error, unreadable(error)),
                 }
-            },
+            }
+            ("Target.detachedFromTarget", Some(params)) => {
+                match params.read::<DetachedFromTarget<Payload>>() {
+                    Ok(detached) => self.detached(connection, &detached.session_id, effects),
+                    Err(error) => log(effects, LogLevel::Error, unreadable(error)),
+                }
+            }
             _ => self.forward_event(connection, event, effects),
         }
     }
@@ -305,19 +313,6 @@ impl Relay {
         }
     }
 
-    fn extension_disconnected(&mut self, connection: ConnectionId, effects: &mut Vec<Effect>) {
-        let Some(extension) = self.extensions.remove(connection) else { return };
-        log(effects, LogLevel::Info, format!("extension {connection} disconnected"));
-        let lost = self.requests.end(|request| request.connection == connection);
-        fail(lost, &Error::server("Extension disconnected"), effects);
-        if self.extensions.newest(&extension.stable_key).is_none() {
-            for client in self.clients.of(connection) {
-                self.close_client(client, CloseCode::Normal, "Extension disconnected", effects);
-            }
-        }
-        self.revision += 1;
-    }
-
     fn client_connected(
         &mut self,
         client: ClientId,
@@ -343,9 +338,46 @@ impl Relay {
         }
     }
 
-    fn client_disconnected(&mut self, client: ClientId) {
-        self.clients.remove(client);
-        self.requests.end(|request| request.asker.client == client);
+    /// Forgets a client, and lets go what it held in the tabs that nobody else uses.
+    fn client_left(&mut self, id: ClientId, effects: &mut Vec<Effect>) {
+        let Some(client) = self.clients.remove(id) else { return };
+        self.requests.end(|request| request.asker.client == id);
+        let Some(extension) = self.extensions.get(client.connection) else { return };
+        let others: Vec<&Client> = self.clients.all_of(client.connection).collect();
+        let unused: Vec<SessionId> = extension
+            .targets
+            .tabs()
+            .map(|tab| tab.session.clone())
+            .filter(|tab| !client.sessions.over(tab).is_empty())
+            .filter(|tab| others.iter().all(|other| other.sessions.over(tab).is_empty()))
+            .collect();
+        for tab in unused {
+            let off =
+                json!({ "autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true });
+            self.tell_target(client.connection, &tab, "Fetch.disable", None, effects);
+            let off = Some(Payload::of(&off));
+            self.tell_target(client.connection, &tab, "Target.setAutoAttach", off, effects);
+        }
+    }
+
+    /// Sends a command of our own, whose answer nobody waits for.
+    fn tell_target(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        method: &str,
+        params: Option<Payload>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let command = CdpCommand {
+            method: method.to_owned(),
+            session_id: Some(real.clone()),
+            params,
+            source: None,
+            extra: Extra::default(),
+        };
+        let message = RelayMessage::Command { id: self.requests.unasked(), command };
+        effects.push(Effect::SendToExtension { connection, message });
     }
 
     fn client_sent(
@@ -390,15 +422,15 @@ impl Relay {
         let Some(connection) = self.clients.get(client).map(|client| client.connection) else {
             return;
         };
-        let asker = Asker::new(client, &command);
-        if self.extensions.get(connection).is_none() {
-            effects.push(asker.reply(Err(Error::server("Extension disconnected"))));
+        let Some((command, real)) = self.hold(connection, client, command, real, effects) else {
             return;
-        }
+        };
+        let asker = Asker::new(client, &command);
         let id = self.requests.add(Request {
             connection,
             session: real.clone(),
             asker,
+            purpose: Purpose::of(&command.method),
             deadline: is_quick(&command.method).then(|| now + QUICK),
         });
         let command = CdpCommand {
@@ -414,12 +446,13 @@ impl Relay {
 
     fn deadline_passed(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         for (connection, extension) in self.extensions.iter_mut() {
-            if extension.next_ping <= now {
+            if extension.next_ping <= now && extension.presence.is_connected() {
                 extension.next_ping = now + PING_INTERVAL;
                 let message = RelayMessage::Ping;
                 effects.push(Effect::SendToExtension { connection, message });
             }
         }
+        self.presence_deadlines(now, effects);
         let late = self.requests.end(|request| request.deadline.is_some_and(|at| at <= now));
         let error = Error::server(format!(
             "no answer from the tab within {} seconds: it may be frozen, or show a dialog",
@@ -435,7 +468,7 @@ impl Relay {
         reason: &str,
         effects: &mut Vec<Effect>,
     ) {
-        self.client_disconnected(client);
+        self.client_left(client, effects);
         effects.push(Effect::CloseClient { client, code, reason: reason.to_owned() });
     }
 }

@@ -94,9 +94,9 @@ wire_object! {
     /// What an extension says about a message that it could not read.
     pub struct ParseFailure {
         /// -32700
-        required "code" code: i64,
+        default "code" code: i64,
         /// What was wrong with it.
-        required "message" message: String,
+        default "message" message: String,
     }
 }
 

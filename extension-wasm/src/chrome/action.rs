@@ -35,6 +35,18 @@ pub(crate) async fn set_title(tab_id: TabId, title: &str) -> Result<(), ChromeEr
     promptly("action.setTitle", sys::set_title(&details)).await.map(drop)
 }
 
+/// Shows a few letters on the icon of one tab; none takes them away.
+pub(crate) async fn set_badge(tab_id: TabId, text: &str) -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Details<'a> {
+        tab_id: TabId,
+        text: &'a str,
+    }
+    let details = argument(&Details { tab_id, text });
+    promptly("action.setBadgeText", sys::set_badge_text(&details)).await.map(drop)
+}
+
 mod sys {
     use js_sys::Promise;
     use wasm_bindgen::JsValue;
@@ -44,6 +56,8 @@ mod sys {
     extern "C" {
         #[wasm_bindgen(catch, js_name = setIcon)]
         pub(super) fn set_icon(details: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_name = setBadgeText)]
+        pub(super) fn set_badge_text(details: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_name = setTitle)]
         pub(super) fn set_title(details: &JsValue) -> Result<Promise, JsValue>;
     }

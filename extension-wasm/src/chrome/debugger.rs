@@ -2,6 +2,7 @@
 
 use shared_protocol::{TabId, TargetInfo};
 use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::{answer, argument, eventually, promptly};
 use crate::error::ChromeError;
@@ -10,9 +11,21 @@ use crate::state::Debuggee;
 
 const PROTOCOL_VERSION: &str = "1.3";
 
+/// Attaches, or says why not. Should Chrome succeed after we gave up waiting, the tab is let go.
 pub(crate) async fn attach(tab_id: TabId) -> Result<(), ChromeError> {
+    const API: &str = "debugger.attach";
     let target = argument(&Debuggee { tab_id, session_id: None });
-    promptly("debugger.attach", sys::attach(&target, PROTOCOL_VERSION)).await.map(drop)
+    let call = sys::attach(&target, PROTOCOL_VERSION).map_err(|e| ChromeError::new(API, &e))?;
+    let attached = promptly(API, Ok(call.clone())).await;
+    if attached == Err(ChromeError::timed_out(API)) {
+        spawn_local(async move {
+            if JsFuture::from(call).await.is_ok() {
+                // Nobody is left who could be told.
+                drop(detach(tab_id).await);
+            }
+        });
+    }
+    attached.map(drop)
 }
 
 pub(crate) async fn detach(tab_id: TabId) -> Result<(), ChromeError> {

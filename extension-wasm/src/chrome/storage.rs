@@ -6,35 +6,72 @@ use wasm_bindgen::JsValue;
 
 use super::{answer, argument, promptly};
 use crate::error::ChromeError;
+use crate::payload::JsPayload;
+use crate::state::{Settings, Snapshot};
 
-/// What `chrome.storage.local` holds: the user's settings, and who this installation is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// What `chrome.storage.local` holds: the user's settings, and who this installation is. A setting
+/// of the wrong type is as good as none.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Local {
-    /// Where the relay listens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) relay_port: Option<u16>,
+    relay_port: Option<u16>,
+    tab_groups: Option<bool>,
     /// Names this installation across connections.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) install_id: Option<String>,
 }
 
 impl Local {
-    /// The relay's port, as set or by default.
-    #[must_use]
-    pub(crate) fn port(&self) -> u16 {
-        self.relay_port.unwrap_or(DEFAULT_PORT)
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            port: self.relay_port.unwrap_or(DEFAULT_PORT),
+            tab_groups: self.tab_groups.unwrap_or(true),
+        }
     }
 }
 
-pub(crate) async fn read() -> Result<Local, ChromeError> {
-    const API: &str = "storage.local.get";
-    promptly(API, sys::get(&JsValue::NULL)).await.and_then(|items| answer(API, items))
+pub(crate) async fn read_local() -> Result<Local, ChromeError> {
+    let items = promptly("storage.local.get", sys::get_local(&JsValue::NULL)).await?;
+    let item = |name: &str| js_sys::Reflect::get(&items, &name.into()).unwrap_or_default();
+    let port = item("relayPort");
+    let number = port.as_f64().or_else(|| port.as_string()?.parse().ok());
+    Ok(Local {
+        relay_port: number.filter(|port| (1.0..=65535.0).contains(port)).map(|port| port as u16),
+        tab_groups: item("tabGroups").as_bool(),
+        install_id: item("installId").as_string(),
+    })
 }
 
-/// Writes the fields that are present and leaves the others alone.
-pub(crate) async fn write(items: &Local) -> Result<(), ChromeError> {
-    promptly("storage.local.set", sys::set(&argument(items))).await.map(drop)
+pub(crate) async fn write_install_id(install_id: &str) -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Items<'a> {
+        install_id: &'a str,
+    }
+    let items = argument(&Items { install_id });
+    promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
+}
+
+/// What an earlier worker left; nothing, after the browser was started.
+pub(crate) async fn read_snapshot() -> Result<Snapshot<JsPayload>, ChromeError> {
+    #[derive(Deserialize)]
+    struct Items {
+        #[serde(default)]
+        worker: Snapshot<JsPayload>,
+    }
+    const API: &str = "storage.session.get";
+    let items = promptly(API, sys::get_session(&JsValue::NULL)).await?;
+    answer::<Items>(API, items).map(|items| items.worker)
+}
+
+pub(crate) fn write_snapshot(
+    worker: &Snapshot<JsPayload>,
+) -> impl Future<Output = Result<(), ChromeError>> + use<> {
+    #[derive(Serialize)]
+    struct Items<'a> {
+        worker: &'a Snapshot<JsPayload>,
+    }
+    // Called before the future is polled, so that the last one written is the last one there is.
+    let call = sys::set_session(&argument(&Items { worker }));
+    async { promptly("storage.session.set", call).await.map(drop) }
 }
 
 mod sys {
@@ -42,11 +79,15 @@ mod sys {
     use wasm_bindgen::JsValue;
     use wasm_bindgen::prelude::wasm_bindgen;
 
-    #[wasm_bindgen(js_namespace = ["chrome", "storage", "local"])]
+    #[wasm_bindgen]
     extern "C" {
-        #[wasm_bindgen(catch)]
-        pub(super) fn get(keys: &JsValue) -> Result<Promise, JsValue>;
-        #[wasm_bindgen(catch)]
-        pub(super) fn set(items: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "local"], js_name = get)]
+        pub(super) fn get_local(keys: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "local"], js_name = set)]
+        pub(super) fn set_local(items: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "session"], js_name = get)]
+        pub(super) fn get_session(keys: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "session"], js_name = set)]
+        pub(super) fn set_session(items: &JsValue) -> Result<Promise, JsValue>;
     }
 }

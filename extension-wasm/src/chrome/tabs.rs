@@ -5,24 +5,46 @@ use shared_protocol::TabId;
 
 use super::{answer, argument, promptly};
 use crate::error::ChromeError;
+use crate::state::{GroupId, WindowId};
+
+/// `chrome.tabGroups.TAB_GROUP_ID_NONE`
+pub(crate) const NO_GROUP: GroupId = GroupId(-1);
 
 /// The part of a tab that the worker needs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Tab {
-    /// The tab's id.
     pub(crate) id: TabId,
+    #[serde(default)]
+    pub(crate) window_id: Option<WindowId>,
+    #[serde(default)]
+    pub(crate) group_id: Option<GroupId>,
 }
 
-/// Opens a tab behind the one in front.
-pub(crate) async fn create(url: &str) -> Result<Tab, ChromeError> {
+/// Opens a tab behind the one in front; without a window, where the user is.
+pub(crate) async fn create(url: &str, window_id: Option<WindowId>) -> Result<Tab, ChromeError> {
     #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
     struct Properties<'a> {
         url: &'a str,
         active: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        window_id: Option<WindowId>,
     }
     const API: &str = "tabs.create";
-    let properties = argument(&Properties { url, active: false });
+    let properties = argument(&Properties { url, active: false, window_id });
     promptly(API, sys::create(&properties)).await.and_then(|tab| answer(API, tab))
+}
+
+/// A tab, if there is one of this id.
+pub(crate) async fn get(tab: TabId) -> Result<Tab, ChromeError> {
+    const API: &str = "tabs.get";
+    promptly(API, sys::get(tab.0)).await.and_then(|tab| answer(API, tab))
+}
+
+/// Closes a tab that we opened.
+pub(crate) async fn remove(tab: TabId) -> Result<(), ChromeError> {
+    promptly("tabs.remove", sys::remove(tab.0)).await.map(drop)
 }
 
 /// The tab in front of the window that was used last.
@@ -50,6 +72,10 @@ mod sys {
         #[wasm_bindgen(catch)]
         pub(super) fn create(properties: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch)]
+        pub(super) fn get(tab: i32) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch)]
         pub(super) fn query(query: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub(super) fn remove(tab: i32) -> Result<Promise, JsValue>;
     }
 }

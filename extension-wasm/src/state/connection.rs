@@ -1,11 +1,11 @@
 //! The way to the relay: looked for, opened, lost, looked for again.
 
-use shared_protocol::ExtensionHello;
+use shared_protocol::{CloseCode, ExtensionHello};
 
 use super::Effect;
 
 /// Names one try to connect; what happened to an earlier one no longer matters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Attempt(pub u32);
 
 #[derive(Debug, Default)]
@@ -30,6 +30,8 @@ enum Phase {
     Probing,
     Opening,
     Open,
+    /// The relay serves another worker; we come back when that one has left.
+    Displaced,
 }
 
 impl Connection {
@@ -59,8 +61,15 @@ impl Connection {
 
     /// Looks for the relay if none is there; with an attempt, only on its behalf.
     pub(super) fn retry<P>(&mut self, attempt: Option<Attempt>, effects: &mut Vec<Effect<P>>) {
-        if self.phase == Phase::Resting && attempt.is_none_or(|attempt| attempt == self.attempt) {
-            self.begin(effects);
+        if attempt.is_some_and(|attempt| attempt != self.attempt) {
+            return;
+        }
+        match (self.phase, &self.settings) {
+            (Phase::Resting, _) => self.begin(effects),
+            (Phase::Displaced, Some(settings)) => {
+                effects.push(Effect::AskStatus { attempt: self.attempt, port: settings.port });
+            }
+            (Phase::Displaced, None) | (Phase::Probing | Phase::Opening | Phase::Open, _) => {}
         }
     }
 
@@ -79,7 +88,24 @@ impl Connection {
             let (port, hello) = (settings.port, settings.hello.clone());
             effects.push(Effect::OpenSocket { attempt, port, hello });
         } else {
-            self.rest(effects);
+            self.rest(Phase::Resting, effects);
+        }
+    }
+
+    /// Whether the relay has an extension is known; if not, or if it has gone, it is our turn.
+    pub(super) fn status_seen<P>(
+        &mut self,
+        attempt: Attempt,
+        taken: bool,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        if attempt != self.attempt || self.phase != Phase::Displaced {
+            return;
+        }
+        if taken {
+            self.rest(Phase::Displaced, effects);
+        } else {
+            self.begin(effects);
         }
     }
 
@@ -93,10 +119,18 @@ impl Connection {
     }
 
     /// Whether this is news.
-    pub(super) fn closed<P>(&mut self, attempt: Attempt, effects: &mut Vec<Effect<P>>) -> bool {
+    pub(super) fn closed<P>(
+        &mut self,
+        attempt: Attempt,
+        code: u16,
+        effects: &mut Vec<Effect<P>>,
+    ) -> bool {
         let news = attempt == self.attempt && matches!(self.phase, Phase::Opening | Phase::Open);
         if news {
-            self.rest(effects);
+            let displaced = [CloseCode::ExtensionReplaced, CloseCode::ExtensionInUse]
+                .iter()
+                .any(|displaced| displaced.number() == code);
+            self.rest(if displaced { Phase::Displaced } else { Phase::Resting }, effects);
         }
         news
     }
@@ -111,7 +145,11 @@ impl Connection {
 
     /// Whether the relay is there, or known not to be.
     pub(super) fn is_settled(&self) -> bool {
-        self.settings.is_some() && matches!(self.phase, Phase::Resting | Phase::Open)
+        match self.phase {
+            Phase::Resting => self.settings.is_some(),
+            Phase::Open | Phase::Displaced => true,
+            Phase::Probing | Phase::Opening => false,
+        }
     }
 
     pub(super) fn name(&self) -> &'static str {
@@ -119,7 +157,16 @@ impl Connection {
             Phase::Resting => "idle",
             Phase::Probing | Phase::Opening => "connecting",
             Phase::Open => "connected",
+            Phase::Displaced => "extension-replaced",
         }
+    }
+
+    pub(super) fn is_displaced(&self) -> bool {
+        self.phase == Phase::Displaced
+    }
+
+    pub(super) fn attempt(&self) -> Attempt {
+        self.attempt
     }
 
     fn begin<P>(&mut self, effects: &mut Vec<Effect<P>>) {
@@ -129,8 +176,8 @@ impl Connection {
         effects.push(Effect::Probe { attempt: self.attempt, port: settings.port });
     }
 
-    fn rest<P>(&mut self, effects: &mut Vec<Effect<P>>) {
-        self.phase = Phase::Resting;
+    fn rest<P>(&mut self, phase: Phase, effects: &mut Vec<Effect<P>>) {
+        self.phase = phase;
         effects.push(Effect::RetryLater { attempt: self.attempt });
     }
 }

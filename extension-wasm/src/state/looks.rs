@@ -14,6 +14,8 @@ use super::Effect;
 pub struct Look {
     /// The picture.
     pub icon: Icon,
+    /// A few letters on the picture, or none.
+    pub badge: &'static str,
     /// The words, when the mouse rests on it.
     pub title: String,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use shared_protocol::{SessionId, TabId, TargetInfo};
+use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
 use super::Ticket;
 
@@ -18,16 +18,20 @@ pub struct Debuggee {
     pub session_id: Option<SessionId>,
 }
 
+impl Debuggee {
+    pub(super) fn tab(tab_id: TabId) -> Self {
+        Self { tab_id, session_id: None }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Tabs<P> {
     /// In the order in which they were taken under control.
     tabs: Vec<(TabId, Tab<P>)>,
-    /// Children of every tab, by Chrome's session id.
-    children: BTreeMap<SessionId, TabId>,
+    /// Children of every tab, in the order in which they came.
+    children: Vec<Child<P>>,
     /// Where Runtime is on.
     runtime_enabled: BTreeSet<Debuggee>,
-    /// Tabs that Chrome is about to open for the relay.
-    expected: Vec<Opened>,
     last_session: u32,
 }
 
@@ -42,14 +46,28 @@ pub(super) struct Tab<P> {
 pub(super) enum TabState<P> {
     /// For a relay to come.
     Waiting,
-    Attaching {
-        /// The user clicked again meanwhile.
-        cancelled: bool,
-    },
+    Attaching(Attaching),
     Attached {
         session: SessionId,
         info: TargetInfo<P>,
+        /// Its renderer died; nothing will answer until the tab is reloaded.
+        crashed: bool,
     },
+    /// The debugger was taken away, and we try to get it back.
+    Lost {
+        /// How often we tried.
+        tries: u32,
+    },
+    /// The tab shows a page that Chrome keeps to itself, and is ours again when it leaves it.
+    Barred,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Attaching {
+    /// The user clicked again meanwhile.
+    pub(super) cancelled: bool,
+    /// For a tab that was ours before: how often we tried to get it back.
+    pub(super) tries: Option<u32>,
 }
 
 /// A tab that the relay asked for.
@@ -60,13 +78,21 @@ pub(super) struct Opened {
     pub(super) initial: bool,
 }
 
+/// A frame or worker below a tab.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Child<P> {
+    pub(super) tab: TabId,
+    /// The session that it was announced on; `None` is the tab's own.
+    pub(super) parent: Option<SessionId>,
+    pub(super) attached: AttachedToTarget<P>,
+}
+
 impl<P> Default for Tabs<P> {
     fn default() -> Self {
         Self {
             tabs: Vec::new(),
-            children: BTreeMap::new(),
+            children: Vec::new(),
             runtime_enabled: BTreeSet::new(),
-            expected: Vec::new(),
             last_session: 0,
         }
     }
@@ -85,58 +111,94 @@ impl<P> Tabs<P> {
         self.tabs.iter_mut().find(|(tab, _)| *tab == id).map(|(_, tab)| tab)
     }
 
-    pub(super) fn waiting(&mut self, id: TabId) {
-        self.tabs.push((id, Tab { state: TabState::Waiting, opened: None }));
+    /// Takes a tab in, or moves one that is known into another state.
+    pub(super) fn put(&mut self, id: TabId, state: TabState<P>) {
+        match self.get_mut(id) {
+            Some(tab) => tab.state = state,
+            None => self.tabs.push((id, Tab { state, opened: None })),
+        }
     }
 
-    pub(super) fn attaching(&mut self, id: TabId, opened: Option<Opened>) {
-        self.tabs.push((id, Tab { state: TabState::Attaching { cancelled: false }, opened }));
-    }
-
-    /// Gives an attached tab its session.
+    /// Gives an attached tab a session of its own.
     pub(super) fn attached(&mut self, id: TabId, info: TargetInfo<P>) -> SessionId {
         self.last_session += 1;
         let session = SessionId::new(format!("pw-tab-{}", self.last_session));
-        if let Some(tab) = self.get_mut(id) {
-            tab.state = TabState::Attached { session: session.clone(), info };
-        }
+        self.put(id, TabState::Attached { session: session.clone(), info, crashed: false });
         session
+    }
+
+    /// Takes in a tab that an earlier worker left attached. What that one enabled is unknown, so
+    /// all of it may be.
+    pub(super) fn adopt(&mut self, id: TabId, session: SessionId, info: TargetInfo<P>) {
+        self.put(id, TabState::Attached { session, info, crashed: false });
+        self.runtime_enabled.insert(Debuggee::tab(id));
+    }
+
+    /// Forgets all below a tab.
+    pub(super) fn orphan(&mut self, id: TabId) {
+        self.children.retain(|child| child.tab != id);
+        self.runtime_enabled.retain(|debuggee| debuggee.tab_id != id);
     }
 
     /// Forgets a tab and all below it.
     pub(super) fn remove(&mut self, id: TabId) -> Option<Tab<P>> {
-        self.children.retain(|_, tab| *tab != id);
-        self.runtime_enabled.retain(|debuggee| debuggee.tab_id != id);
+        self.orphan(id);
         let index = self.tabs.iter().position(|(tab, _)| *tab == id)?;
         Some(self.tabs.remove(index).1)
     }
 
-    pub(super) fn session(&self, id: TabId) -> Option<SessionId> {
+    pub(super) fn session(&self, id: TabId) -> Option<&SessionId> {
         match &self.get(id)?.state {
-            TabState::Attached { session, .. } => Some(session.clone()),
-            TabState::Waiting | TabState::Attaching { .. } => None,
+            TabState::Attached { session, .. } => Some(session),
+            TabState::Waiting
+            | TabState::Attaching { .. }
+            | TabState::Lost { .. }
+            | TabState::Barred => None,
         }
     }
 
-    pub(super) fn debuggee(&self, session: &SessionId) -> Option<Debuggee> {
-        if let Some(tab_id) = self.children.get(session) {
-            return Some(Debuggee { tab_id: *tab_id, session_id: Some(session.clone()) });
-        }
-        self.tabs.iter().find_map(|(tab_id, tab)| match &tab.state {
-            TabState::Attached { session: own, .. } if own == session => {
-                Some(Debuggee { tab_id: *tab_id, session_id: None })
-            }
-            TabState::Attached { .. } | TabState::Attaching { .. } | TabState::Waiting => None,
+    pub(super) fn is_attached(&self, id: TabId) -> bool {
+        self.session(id).is_some()
+    }
+
+    /// Every attached tab, in order.
+    pub(super) fn attached_tabs(
+        &self,
+    ) -> impl Iterator<Item = (TabId, &SessionId, &TargetInfo<P>)> {
+        self.tabs.iter().filter_map(|(id, tab)| match &tab.state {
+            TabState::Attached { session, info, .. } => Some((*id, session, info)),
+            TabState::Waiting
+            | TabState::Attaching { .. }
+            | TabState::Lost { .. }
+            | TabState::Barred => None,
         })
     }
 
-    pub(super) fn add_child(&mut self, tab: TabId, child: SessionId) {
-        self.children.insert(child, tab);
+    pub(super) fn by_session(&self, session: &SessionId) -> Option<Debuggee> {
+        if let Some(child) = self.children.iter().find(|c| &c.attached.session_id == session) {
+            return Some(Debuggee { tab_id: child.tab, session_id: Some(session.clone()) });
+        }
+        self.attached_tabs().find(|(_, own, _)| *own == session).map(|(tab, ..)| Debuggee::tab(tab))
     }
 
-    pub(super) fn remove_child(&mut self, tab_id: TabId, child: &SessionId) {
-        self.children.remove(child);
-        self.runtime_enabled.remove(&Debuggee { tab_id, session_id: Some(child.clone()) });
+    pub(super) fn by_target(&self, target: &TargetId) -> Option<Debuggee> {
+        self.attached_tabs()
+            .find(|(.., info)| &info.target_id == target)
+            .map(|(tab, ..)| Debuggee::tab(tab))
+    }
+
+    pub(super) fn children(&self) -> &[Child<P>] {
+        &self.children
+    }
+
+    pub(super) fn add_child(&mut self, child: Child<P>) {
+        self.children.retain(|known| known.attached.session_id != child.attached.session_id);
+        self.children.push(child);
+    }
+
+    pub(super) fn remove_child(&mut self, session: &SessionId) {
+        self.children.retain(|child| &child.attached.session_id != session);
+        self.runtime_enabled.retain(|debuggee| debuggee.session_id.as_ref() != Some(session));
     }
 
     /// Notes that Runtime is on; whether it was on before.
@@ -144,12 +206,37 @@ impl<P> Tabs<P> {
         !self.runtime_enabled.insert(debuggee.clone())
     }
 
-    pub(super) fn expect(&mut self, opened: Opened) {
-        self.expected.push(opened);
+    pub(super) fn disable_runtime(&mut self, debuggee: &Debuggee) {
+        self.runtime_enabled.remove(debuggee);
     }
 
-    pub(super) fn take_expected(&mut self, ticket: Ticket) -> Option<Opened> {
-        let index = self.expected.iter().position(|opened| opened.ticket == ticket)?;
-        Some(self.expected.swap_remove(index))
+    pub(super) fn last_session(&self) -> u32 {
+        self.last_session
+    }
+
+    pub(super) fn resume_from(&mut self, last_session: u32) {
+        self.last_session = last_session;
+    }
+}
+
+/// Commands that Chrome has not answered yet, and the tab that each runs in.
+#[derive(Debug, Default)]
+pub(super) struct InFlight(BTreeMap<Ticket, TabId>);
+
+impl InFlight {
+    pub(super) fn add(&mut self, ticket: Ticket, tab: TabId) {
+        self.0.insert(ticket, tab);
+    }
+
+    /// Whether somebody still waits for the answer.
+    pub(super) fn done(&mut self, ticket: Ticket) -> bool {
+        self.0.remove(&ticket).is_some()
+    }
+
+    pub(super) fn of_tab(&mut self, tab: TabId) -> Vec<Ticket> {
+        self.0
+            .extract_if(.., |_, running_in| *running_in == tab)
+            .map(|(ticket, _)| ticket)
+            .collect()
     }
 }

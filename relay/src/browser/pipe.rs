@@ -23,7 +23,7 @@ pub(super) struct Pipe {
     loaded: watch::Receiver<BTreeSet<String>>,
 }
 
-type Calls = BTreeMap<i64, oneshot::Sender<Value>>;
+type Calls = BTreeMap<i64, oneshot::Sender<Result<Value, String>>>;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,6 +46,12 @@ struct Incoming {
     params: Value,
     #[serde(default)]
     result: Value,
+    error: Option<Failure>,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    message: String,
 }
 
 impl Pipe {
@@ -62,13 +68,13 @@ impl Pipe {
         Ok(Self { sender: tokio::sync::Mutex::new(sender), last_id, calls, targets, loaded })
     }
 
-    /// The result of a command, `null` if it failed; `None` when the browser has gone.
+    /// The result of a command, or why it failed; `None` when the browser has gone.
     pub(super) async fn call(
         &self,
         session: Option<&str>,
         method: &str,
         params: Value,
-    ) -> Option<Value> {
+    ) -> Option<Result<Value, String>> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let (answer, answered) = oneshot::channel();
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answer);
@@ -84,7 +90,7 @@ impl Pipe {
 
     /// Waits for a target of this kind whose address starts like this.
     pub(super) async fn target(&self, kind: &str, url: &str) -> Option<String> {
-        self.call(None, "Target.setDiscoverTargets", json!({ "discover": true })).await?;
+        self.call(None, "Target.setDiscoverTargets", json!({ "discover": true })).await?.ok()?;
         let find = |targets: &BTreeMap<String, Target>| {
             targets
                 .values()
@@ -98,7 +104,7 @@ impl Pipe {
 
     /// Waits until the worker at the other end of a session has loaded its script.
     pub(super) async fn script_loaded(&self, session: &str) -> Option<()> {
-        self.call(Some(session), "Inspector.enable", json!({})).await?;
+        self.call(Some(session), "Inspector.enable", json!({})).await?.ok()?;
         self.loaded.clone().wait_for(|loaded| loaded.contains(session)).await.ok().map(drop)
     }
 }
@@ -129,7 +135,8 @@ impl News {
         if let Some(id) = incoming.id {
             let call = self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             // The caller may have given up.
-            drop(call.map(|call| call.send(incoming.result)));
+            let outcome = incoming.error.map_or(Ok(incoming.result), |error| Err(error.message));
+            drop(call.map(|call| call.send(outcome)));
             return;
         }
         match incoming.method.as_str() {

@@ -53,10 +53,17 @@ impl Start {
         let mut browser = browser::Browser::start(&options).await?;
         browser.use_relay_port(server.address().port()).await?;
         let connected = server.status_when(|status| status.connected);
-        timeout(CONNECT, connected).await.context("the extension did not connect to the relay")?;
-        browser.click_icon().await?;
+        if timeout(CONNECT, connected).await.is_err() {
+            bail!(
+                "the extension did not connect to the relay\n\nhint: try again with RUST_LOG=debug"
+            );
+        }
+        let toggled = browser.click_icon().await?;
         let controlled = server.status_when(|status| status.page_count > 0);
-        timeout(CONNECT, controlled).await.context("the extension did not control its tab")?;
+        if timeout(CONNECT, controlled).await.is_err() {
+            let why = toggled["state"]["errorText"].as_str().unwrap_or("it does not say why");
+            bail!("the extension did not control its tab: {why}\n\nhint: try again");
+        }
 
         let address = server.address();
         say(&format!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::cdp::Frame;
 use crate::payload::{Payload, RelayMessage};
@@ -27,12 +27,13 @@ pub(crate) enum Outgoing {
     },
 }
 
-/// The end that the event loop holds.
+/// The end that the event loop holds. When it is dropped, the socket ends soon, whatever is queued.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     sender: mpsc::UnboundedSender<Outgoing>,
     queued: Arc<AtomicUsize>,
     limit: usize,
+    dismiss: watch::Sender<bool>,
 }
 
 /// The end that the socket holds.
@@ -40,6 +41,7 @@ pub(crate) struct Outbox {
 pub(crate) struct Pending {
     receiver: mpsc::UnboundedReceiver<Outgoing>,
     queued: Arc<AtomicUsize>,
+    dismissed: watch::Receiver<bool>,
 }
 
 /// The peer does not read what it is sent.
@@ -49,7 +51,9 @@ pub(crate) struct Full;
 pub(crate) fn outbox(limit: usize) -> (Outbox, Pending) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let queued = Arc::new(AtomicUsize::new(0));
-    (Outbox { sender, queued: Arc::clone(&queued), limit }, Pending { receiver, queued })
+    let (dismiss, dismissed) = watch::channel(false);
+    let outbox = Outbox { sender, queued: Arc::clone(&queued), limit, dismiss };
+    (outbox, Pending { receiver, queued, dismissed })
 }
 
 impl Outbox {
@@ -58,6 +62,9 @@ impl Outbox {
         if self.queued.fetch_add(weight, Ordering::Relaxed) + weight > self.limit {
             return Err(Full);
         }
+        if matches!(outgoing, Outgoing::Close { .. }) {
+            self.dismiss.send_replace(true);
+        }
         // A socket that has ended reports so itself; what is still sent to it is lost rightly.
         drop(self.sender.send(outgoing));
         Ok(())
@@ -65,6 +72,15 @@ impl Outbox {
 }
 
 impl Pending {
+    /// Completes when the event loop has closed the peer, or dropped its end.
+    pub(crate) fn dismissed(&self) -> impl Future<Output = ()> + use<> {
+        let mut dismissed = self.dismissed.clone();
+        async move {
+            // An error says that the other end has been dropped.
+            drop(dismissed.wait_for(|dismissed| *dismissed).await);
+        }
+    }
+
     /// The next frame, or `None` when the event loop has dropped its end.
     pub(crate) async fn next(&mut self) -> Option<Outgoing> {
         self.receiver.recv().await.inspect(|outgoing| self.taken(outgoing))

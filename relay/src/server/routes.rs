@@ -26,8 +26,8 @@ pub(crate) fn routes(
     let policy = Arc::new(policy);
     let at_extension_door = admitted(Arc::clone(&policy), Door::Extension);
     let at_client_door = admitted(policy, Door::Client);
-    let extension =
-        warp::path!("extension").and(at_extension_door).and(extension_socket(handle.clone()));
+    let extension = warp::path!("extension")
+        .and(at_extension_door.and(extension_socket(handle.clone())).recover(refused));
     let others = at_client_door.and(
         questions(&handle)
             .or(client_socket(handle))

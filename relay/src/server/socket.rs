@@ -6,7 +6,6 @@ use std::time::Duration;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
-use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
 use super::outbox::{LIMIT, Outgoing, Pending, outbox};
@@ -31,26 +30,32 @@ pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected
         return;
     }
     let (sink, stream) = socket.split();
-    let mut reading = std::pin::pin!(read(stream, &handle, peer));
-    let mut writing = std::pin::pin!(write(sink, pending));
+    let dismissed = pending.dismissed();
+    let reading = read(stream, &handle, peer);
+    let writing = write(sink, pending);
+    // A peer that is dismissed reads what is left for it and answers the close, or is cut off.
+    let cut_off = async {
+        dismissed.await;
+        tokio::time::sleep(CLOSING).await;
+    };
     tokio::select! {
-        () = &mut reading => {}
-        () = &mut writing => {
-            // We closed; a peer that answers does so at once, and one that does not is left alone.
-            if timeout(CLOSING, &mut reading).await.is_err() {
-                tracing::debug!(?peer, "did not answer the close");
-            }
-        }
+        () = async { tokio::join!(reading, writing); } => {}
+        () = cut_off => tracing::debug!(?peer, "did not answer the close"),
     }
-    // The event loop may have ended before us.
+    // The reading may have been cut off before it could say so.
     drop(handle.tell(Event::Input(peer.disconnected())).await);
 }
 
 async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
-    while let Some(Ok(message)) = stream.next().await {
-        if message.is_close() {
-            return;
-        }
+    // After a close, one more turn sends the answer to it.
+    while let Some(message) = stream.next().await {
+        let message = match message {
+            Ok(message) => message,
+            Err(error) => {
+                tracing::debug!(?peer, %error, "the socket failed");
+                break;
+            }
+        };
         let Ok(text) = message.to_str() else { continue };
         let input = match peer {
             Peer::Client(client) => match Command::parse(text) {
@@ -69,6 +74,8 @@ async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
             return;
         }
     }
+    // The event loop drops the outbox, which ends the writing; it may have ended before us.
+    drop(handle.tell(Event::Input(peer.disconnected())).await);
 }
 
 /// Writes until the event loop closes or drops the peer, flushing whenever nothing is queued.

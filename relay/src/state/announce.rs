@@ -5,9 +5,10 @@ use shared_protocol::{
     AttachedToTarget, DetachedFromTarget, Extra, LogLevel, Payload as _, SessionId, TargetId,
 };
 
+use super::requests::Purpose;
 use super::sessions::{Kind, Session};
 use super::targets::Target;
-use super::{ClientId, ConnectionId, Effect, Relay, fail, log};
+use super::{Asker, ClientId, ConnectionId, Effect, Relay, fail, log};
 use crate::cdp::{Error, Frame};
 use crate::payload::{Payload, TargetInfo};
 
@@ -16,10 +17,10 @@ impl Relay {
     pub(super) fn tab_attached(
         &mut self,
         connection: ConnectionId,
-        real: SessionId,
-        mut info: TargetInfo,
+        attached: AttachedToTarget<Payload>,
         effects: &mut Vec<Effect>,
     ) {
+        let AttachedToTarget { session_id: real, target_info: mut info, .. } = attached;
         if info.url.is_empty() || info.url == ":" {
             let text =
                 format!("WARNING: Target.attachedToTarget received with empty URL for {real}");
@@ -30,6 +31,12 @@ impl Relay {
         info.attached = true;
         // Playwright ignores a page that belongs to no context.
         info.browser_context_id.get_or_insert_with(|| "default".to_owned());
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let known = extension.targets.by_session(&real);
+        if known.is_some_and(|known| known.info.target_id != info.target_id) {
+            // Another browser has started under the same name, and counts from one again.
+            self.detached(connection, &real, effects);
+        }
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let target = Target { session: real, parent: None, info };
         extension.targets.attach(target.clone());
@@ -103,13 +110,40 @@ impl Relay {
             parent: Some(parent.clone()),
             info: attached.target_info,
         };
+        let is_known = extension.targets.by_session(&target.session).is_some();
         extension.targets.attach(target.clone());
+        if is_known {
+            return;
+        }
+        let waiting = attached.waiting_for_debugger;
+        let mut is_taken = false;
         for client in self.clients.of(connection) {
             let parents = self.clients.get(client).map(|client| client.sessions.over(parent));
             for parent in parents.unwrap_or_default() {
-                let waiting = attached.waiting_for_debugger;
                 self.open_session(client, Some(parent), &target, waiting, effects);
+                is_taken = true;
             }
+        }
+        if waiting && !is_taken {
+            // Nobody is there who would let it go on.
+            let resume = "Runtime.runIfWaitingForDebugger";
+            self.tell_target(connection, &target.session, resume, None, effects);
+        }
+    }
+
+    /// Announces the children that are there already to a session that asked for them, as Chrome
+    /// does to each session of its own.
+    pub(super) fn replay_children(
+        &mut self,
+        connection: ConnectionId,
+        asker: &Asker,
+        real: &SessionId,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let children: Vec<Target> = extension.targets.children_of(real).cloned().collect();
+        for child in children {
+            self.auto_attach_tab(asker.client, asker.session.clone(), &child, effects);
         }
     }
 
@@ -126,6 +160,10 @@ impl Relay {
                 request.connection == connection
                     && request.session.as_ref() == Some(&target.session)
             });
+            let (closing, lost): (Vec<_>, Vec<_>) =
+                lost.into_iter().partition(|request| request.purpose == Purpose::CloseTarget);
+            let closed = Payload::of(&Closed { success: true });
+            effects.extend(closing.into_iter().map(|it| it.asker.reply(Ok(closed.clone()))));
             fail(lost, &Error::server("Target closed"), effects);
             for client in self.clients.of(connection) {
                 self.close_sessions_over(client, &target, effects);
@@ -178,12 +216,27 @@ impl Relay {
         }
 
         let Ok(FrameNavigated { frame }) = params.read() else { return };
-        let extension = self.extensions.get_mut(connection);
-        let Some(target) = extension.and_then(|e| e.targets.by_session_mut(real)) else { return };
+        let extension = self.extensions.get(connection);
+        let Some(target) = extension.and_then(|e| e.targets.by_session(real)) else { return };
         if frame.parent_id.is_some() || target.info.url == frame.url {
             return;
         }
-        target.info.url = frame.url;
+        let info = TargetInfo { url: frame.url, ..target.info.clone() };
+        self.info_changed(connection, InfoEvent::of(info), effects);
+    }
+
+    /// Keeps what is known of a tab, and tells those who follow it.
+    pub(super) fn info_changed(
+        &mut self,
+        connection: ConnectionId,
+        changed: InfoEvent,
+        effects: &mut Vec<Effect>,
+    ) {
+        let info = changed.target_info;
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let Some(target) = extension.targets.by_target_id_mut(&info.target_id) else { return };
+        target.info.url.clone_from(&info.url);
+        target.info.title.clone_from(&info.title);
         let info = target.info.clone();
         self.revision += 1;
         for client in self.clients.of(connection) {
@@ -208,7 +261,7 @@ impl Relay {
 }
 
 /// Parameters of the events that carry nothing but a target.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InfoEvent {
     target_info: TargetInfo,
@@ -218,6 +271,11 @@ impl InfoEvent {
     pub(super) fn of(target_info: TargetInfo) -> Self {
         Self { target_info }
     }
+}
+
+#[derive(Serialize)]
+struct Closed {
+    success: bool,
 }
 
 #[derive(Serialize)]

@@ -50,6 +50,10 @@ impl Clients {
             .collect()
     }
 
+    pub(crate) fn all_of(&self, connection: ConnectionId) -> impl Iterator<Item = &Client> {
+        self.0.values().filter(move |client| client.connection == connection)
+    }
+
     pub(crate) fn rebind(&mut self, from: ConnectionId, to: ConnectionId) {
         for client in self.0.values_mut().filter(|client| client.connection == from) {
             client.connection = to;

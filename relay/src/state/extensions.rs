@@ -6,6 +6,7 @@ use std::time::Instant;
 use shared_protocol::{ExtensionHello, StableKey};
 
 use super::ConnectionId;
+use super::reconnect::{Held, Presence};
 use super::targets::Targets;
 
 #[derive(Debug, Default)]
@@ -19,6 +20,9 @@ pub(crate) struct Extension {
     /// sends it without knowing.
     pub(crate) user_agent: String,
     pub(crate) targets: Targets,
+    pub(crate) presence: Presence,
+    /// What clients sent while it was away.
+    pub(crate) held: Vec<Held>,
     pub(crate) next_ping: Instant,
 }
 
@@ -44,6 +48,11 @@ impl Extensions {
         self.0.iter().map(|(connection, extension)| (*connection, extension))
     }
 
+    /// Those that can be talked to, oldest connection first.
+    pub(crate) fn connected(&self) -> impl DoubleEndedIterator<Item = (ConnectionId, &Extension)> {
+        self.iter().filter(|(_, extension)| extension.presence.is_connected())
+    }
+
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Extension)> {
         self.0.iter_mut().map(|(connection, extension)| (*connection, extension))
     }
@@ -64,7 +73,7 @@ impl Extensions {
     /// Says in a few words, for a close reason, what the user can do.
     pub(crate) fn choose(&self, wanted: Option<&str>) -> Result<ConnectionId, String> {
         let newest: Vec<ConnectionId> = self
-            .iter()
+            .connected()
             .filter(|(connection, extension)| {
                 self.newest(&extension.stable_key) == Some(*connection)
             })
@@ -72,7 +81,7 @@ impl Extensions {
             .collect();
         if let Some(wanted) = wanted {
             return self
-                .iter()
+                .connected()
                 .rev()
                 .find(|(connection, extension)| {
                     connection.to_string() == wanted || extension.stable_key.as_str() == wanted

@@ -23,15 +23,42 @@ pub(crate) struct Request {
     pub(crate) session: Option<SessionId>,
     /// Who gets the reply.
     pub(crate) asker: Asker,
+    pub(crate) purpose: Purpose,
     pub(crate) deadline: Option<Instant>,
+}
+
+/// What a command is to the relay, beyond something to pass on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Nothing.
+    Any,
+    /// Its answer comes after the children that are there already.
+    AutoAttach,
+    /// The end of its target is its success.
+    CloseTarget,
+}
+
+impl Purpose {
+    pub(crate) fn of(method: &str) -> Self {
+        match method {
+            "Target.setAutoAttach" => Self::AutoAttach,
+            "Target.closeTarget" => Self::CloseTarget,
+            _ => Self::Any,
+        }
+    }
 }
 
 impl Requests {
     pub(crate) fn add(&mut self, request: Request) -> RequestId {
-        self.last_id += 1;
-        let id = RequestId(self.last_id);
+        let id = self.unasked();
         self.pending.insert(id, request);
         id
+    }
+
+    /// An id for a command whose answer nobody waits for.
+    pub(crate) fn unasked(&mut self) -> RequestId {
+        self.last_id += 1;
+        RequestId(self.last_id)
     }
 
     /// The request that a reply of this connection answers; a late or foreign reply answers none.

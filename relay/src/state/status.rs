@@ -36,7 +36,7 @@ impl Relay {
             active_targets: extension.targets.tabs().count(),
             playwriter_version: extension.hello.version.clone(),
         };
-        ExtensionsStatus { extensions: self.extensions.iter().map(entry).collect() }
+        ExtensionsStatus { extensions: self.extensions.connected().map(entry).collect() }
     }
 
     /// `GET /extension-status`
@@ -56,7 +56,9 @@ impl Relay {
 
     /// Every controlled page of every extension.
     pub fn pages(&self) -> impl Iterator<Item = &TargetInfo> {
-        self.extensions.iter().flat_map(|(_, extension)| extension.targets.tabs().map(|t| &t.info))
+        self.extensions
+            .connected()
+            .flat_map(|(_, extension)| extension.targets.tabs().map(|t| &t.info))
     }
 
     /// How the browser of the extension that a client would get calls itself.
@@ -69,7 +71,7 @@ impl Relay {
     /// The extension that connected last.
     #[must_use]
     pub fn newest_extension(&self) -> Option<ConnectionId> {
-        self.extensions.iter().next_back().map(|(connection, _)| connection)
+        self.extensions.connected().next_back().map(|(connection, _)| connection)
     }
 }
 

@@ -45,12 +45,23 @@ impl Targets {
         self.0.iter().find(|target| &target.session == session)
     }
 
-    pub(crate) fn by_session_mut(&mut self, session: &SessionId) -> Option<&mut Target> {
-        self.0.iter_mut().find(|target| &target.session == session)
+    pub(crate) fn by_target_id_mut(&mut self, id: &TargetId) -> Option<&mut Target> {
+        self.0.iter_mut().find(|target| &target.info.target_id == id)
     }
 
     pub(crate) fn by_target_id(&self, id: &TargetId) -> Option<&Target> {
         self.0.iter().find(|target| &target.info.target_id == id)
+    }
+
+    pub(crate) fn children_of<'a>(
+        &'a self,
+        parent: &'a SessionId,
+    ) -> impl Iterator<Item = &'a Target> {
+        self.0.iter().filter(move |target| target.parent.as_ref() == Some(parent))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Target> {
+        self.0.iter()
     }
 
     /// The pages that a user put under control, oldest first.

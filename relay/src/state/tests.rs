@@ -170,22 +170,65 @@ fn a_tab_that_goes_answers_what_was_pending_and_ends_its_sessions_children_first
 }
 
 #[test]
-fn a_lost_extension_answers_what_was_pending_and_closes_its_clients() {
+fn a_lost_extension_answers_what_was_pending_and_in_time_closes_its_clients() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
     let effects = relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
-    assert_eq!(
-        without_logs(effects),
-        [
-            failure(Some("pw-tab-1"), 1, Error::server("Extension disconnected")),
-            Effect::CloseClient {
-                client: CLIENT,
-                code: CloseCode::Normal,
-                reason: "Extension disconnected".to_owned(),
-            },
-        ]
-    );
+    let disconnected = || Error::server("Extension disconnected");
+    assert_eq!(without_logs(effects), [failure(Some("pw-tab-1"), 1, disconnected())]);
     assert!(!relay.0.pages_status().connected);
+    assert_eq!(relay.command(Some("pw-tab-1"), 2, "Page.enable", "{}"), [], "it waits");
+    let deadline = relay.0.next_deadline().unwrap() - relay.1;
+    assert_eq!(
+        relay.at(deadline, Input::DeadlinePassed),
+        [Effect::CloseClient {
+            client: CLIENT,
+            code: CloseCode::Normal,
+            reason: "Extension disconnected".to_owned(),
+        }]
+    );
+    assert_eq!(relay.0.next_deadline(), None);
+}
+
+#[test]
+fn a_worker_that_comes_back_finds_its_clients_and_what_they_sent_meanwhile() {
+    let mut relay = Stage::with_attached_client();
+    relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
+    relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
+    let successor = ConnectionId(9);
+    assert_eq!(without_logs(relay.connect_extension(successor, "one")), []);
+    assert_eq!(relay.command(Some("pw-tab-1"), 2, "Runtime.evaluate", "{}"), [], "in order");
+    let effects = relay.attach_tab(successor, "pw-tab-1", "T1");
+    assert_eq!(
+        methods(&effects),
+        ["Runtime.evaluate", "Runtime.evaluate"],
+        "the client saw nothing"
+    );
+}
+
+#[test]
+fn a_tab_that_did_not_come_back_with_its_worker_is_gone() {
+    let mut relay = Stage::with_attached_client();
+    relay.attach_tab(EXTENSION, "pw-tab-2", "T2");
+    relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
+    let successor = ConnectionId(9);
+    relay.connect_extension(successor, "one");
+    assert_eq!(relay.attach_tab(successor, "pw-tab-2", "T2"), []);
+    let ready = ExtensionMessage::Ready;
+    let effects = relay.handle(Input::ExtensionSent { connection: successor, message: ready });
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    assert_eq!(effects, [event(None, "Target.detachedFromTarget", gone)]);
+}
+
+#[test]
+fn an_extension_that_cannot_say_that_it_is_ready_is_so_in_time() {
+    let mut relay = Stage::with_attached_client();
+    relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
+    relay.connect_extension(ConnectionId(9), "one");
+    let deadline = relay.0.next_deadline().unwrap() - relay.1;
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    let effects = relay.at(deadline, Input::DeadlinePassed);
+    assert_eq!(effects, [event(None, "Target.detachedFromTarget", gone)]);
 }
 
 #[test]
@@ -219,8 +262,80 @@ fn a_successor_takes_over_the_clients_of_the_connection_that_it_replaces() {
 fn a_reply_for_a_client_that_left_is_dropped() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
-    assert_eq!(relay.handle(Input::ClientDisconnected { client: CLIENT }), []);
+    relay.handle(Input::ClientDisconnected { client: CLIENT });
     assert_eq!(relay.reply(EXTENSION, 1, Ok(json!({}))), []);
+}
+
+#[test]
+fn the_last_client_of_a_tab_leaves_nothing_behind_that_would_hold_the_page_up() {
+    let mut relay = Stage::with_attached_client();
+    relay.connect_client(ClientId(3), None, None);
+    let other = Command {
+        id: RequestId(1),
+        session: None,
+        method: "Target.setAutoAttach".to_owned(),
+        params: Some(serde_json::from_str(AUTO_ATTACH).unwrap()),
+    };
+    relay.handle(Input::ClientSent { client: ClientId(3), command: other });
+    assert_eq!(relay.handle(Input::ClientDisconnected { client: CLIENT }), [], "one is left");
+    let effects = relay.handle(Input::ClientDisconnected { client: ClientId(3) });
+    assert_eq!(methods(&effects), ["Fetch.disable", "Target.setAutoAttach"]);
+}
+
+#[test]
+fn a_paused_child_that_nobody_takes_goes_on() {
+    let mut relay = Stage::with_client();
+    let child = json!({
+        "sessionId": "CHILD", "targetInfo": info("F1"), "waitingForDebugger": true,
+    });
+    let effects = relay.event(EXTENSION, Some("pw-tab-1"), "Target.attachedToTarget", child);
+    assert_eq!(methods(&effects), ["Runtime.runIfWaitingForDebugger"]);
+}
+
+#[test]
+fn children_that_are_there_already_are_announced_before_auto_attach_is_answered() {
+    let mut relay = Stage::with_client();
+    let child = json!({
+        "sessionId": "CHILD", "targetInfo": info("F1"), "waitingForDebugger": false,
+    });
+    relay.event(EXTENSION, Some("pw-tab-1"), "Target.attachedToTarget", child);
+    relay.command(None, 1, "Target.setAutoAttach", AUTO_ATTACH);
+    let effects = relay.command(Some("pw-tab-1"), 2, "Target.setAutoAttach", AUTO_ATTACH);
+    assert_eq!(methods(&effects), ["Target.setAutoAttach"], "not before earlier replies");
+    let effects = relay.reply(EXTENSION, 1, Ok(json!({})));
+    assert_eq!(
+        effects,
+        [attached(Some("pw-tab-1"), "CHILD", "F1"), reply(Some("pw-tab-1"), 2, json!({}))]
+    );
+}
+
+#[test]
+fn closing_a_target_succeeds_when_the_target_goes_first() {
+    let mut relay = Stage::with_attached_client();
+    relay.command(None, 1, "Target.closeTarget", r#"{"targetId":"T1"}"#);
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    let effects = relay.event(EXTENSION, None, "Target.detachedFromTarget", gone);
+    assert_eq!(effects.first(), Some(&reply(None, 1, json!({ "success": true }))));
+}
+
+#[test]
+fn the_same_session_name_on_another_target_is_another_tab() {
+    let mut relay = Stage::with_attached_client();
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    assert_eq!(
+        relay.attach_tab(EXTENSION, "pw-tab-1", "T9"),
+        [event(None, "Target.detachedFromTarget", gone), attached(None, "pw-tab-1", "T9")]
+    );
+}
+
+#[test]
+fn what_a_tab_shows_follows_what_the_extension_says() {
+    let mut relay = Stage::with_client();
+    let mut changed = info("T1");
+    changed["title"] = "a title".into();
+    let params = json!({ "targetInfo": changed });
+    relay.event(EXTENSION, None, "Target.targetInfoChanged", params);
+    assert_eq!(relay.0.pages_status().pages[0].title, "a title");
 }
 
 #[test]
@@ -256,16 +371,14 @@ fn an_extension_is_pinged_at_its_pace() {
 fn closing_the_browser_closes_the_client_only() {
     let mut relay = Stage::with_attached_client();
     let effects = relay.command(None, 1, "Browser.close", "{}");
+    assert_eq!(effects.first(), Some(&reply(None, 1, json!({}))));
     assert_eq!(
-        effects,
-        [
-            reply(None, 1, json!({})),
-            Effect::CloseClient {
-                client: CLIENT,
-                code: CloseCode::Normal,
-                reason: "Browser.close".to_owned(),
-            },
-        ]
+        effects.last(),
+        Some(&Effect::CloseClient {
+            client: CLIENT,
+            code: CloseCode::Normal,
+            reason: "Browser.close".to_owned(),
+        })
     );
     assert_eq!(relay.0.pages_status().page_count, 1);
 }
@@ -467,6 +580,19 @@ fn failure(session: Option<&str>, id: i64, error: Error) -> Effect {
 fn answer(session: Option<&str>, id: i64, outcome: Result<Payload, Error>) -> Effect {
     let (id, session) = (RequestId(id), session.map(SessionId::new));
     Effect::SendToClient { client: CLIENT, frame: Frame::Reply { id, session, outcome } }
+}
+
+/// The commands that go to the extension, if nothing else happens.
+fn methods(effects: &[Effect]) -> Vec<&str> {
+    let method = |effect| {
+        let &Effect::SendToExtension { message: RelayMessage::Command { ref command, .. }, .. } =
+            effect
+        else {
+            panic!("{effect:?}")
+        };
+        command.method.as_str()
+    };
+    effects.iter().map(method).collect()
 }
 
 fn without_logs(effects: Vec<Effect>) -> Vec<Effect> {

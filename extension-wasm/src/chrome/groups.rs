@@ -1,0 +1,93 @@
+//! <https://developer.chrome.com/docs/extensions/reference/api/tabGroups>, and the functions of
+//! `chrome.tabs` that move tabs between groups.
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::TabId;
+
+use super::{answer, argument, promptly, tabs};
+use crate::error::ChromeError;
+use crate::state::{GroupId, WindowId};
+
+const TITLE: &str = "playwriter";
+const COLOUR: &str = "green";
+
+/// Puts a tab into that of `groups` which is in its window, or into a new one, and gives the group.
+/// A tab that is in a group of the user's stays there.
+pub(crate) async fn join(tab: TabId, groups: &[GroupId]) -> Result<Option<GroupId>, ChromeError> {
+    let tabs::Tab { group_id, window_id, .. } = tabs::get(tab).await?;
+    if let Some(group) = group_id.filter(|group| *group != tabs::NO_GROUP) {
+        return Ok(groups.contains(&group).then_some(group));
+    }
+    let Some(window) = window_id else { return Ok(None) };
+    let there = in_window(window).await?.into_iter().find(|group| groups.contains(group));
+    let group = group_tab(tab, there).await?;
+    if there.is_none() {
+        decorate(group).await?;
+    }
+    Ok(Some(group))
+}
+
+/// Takes a tab out of its group if it is one of `groups`.
+pub(crate) async fn leave(tab: TabId, groups: &[GroupId]) -> Result<(), ChromeError> {
+    if tabs::get(tab).await?.group_id.is_some_and(|group| groups.contains(&group)) {
+        promptly("tabs.ungroup", sys::ungroup(tab.0)).await?;
+    }
+    Ok(())
+}
+
+async fn in_window(window_id: WindowId) -> Result<Vec<GroupId>, ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Query {
+        window_id: WindowId,
+    }
+    #[derive(Deserialize)]
+    struct Group {
+        id: GroupId,
+    }
+    const API: &str = "tabGroups.query";
+    let found = promptly(API, sys::query(&argument(&Query { window_id }))).await?;
+    let groups: Vec<Group> = answer(API, found)?;
+    Ok(groups.into_iter().map(|group| group.id).collect())
+}
+
+async fn group_tab(tab: TabId, group_id: Option<GroupId>) -> Result<GroupId, ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Options {
+        tab_ids: [TabId; 1],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        group_id: Option<GroupId>,
+    }
+    const API: &str = "tabs.group";
+    let options = argument(&Options { tab_ids: [tab], group_id });
+    promptly(API, sys::group(&options)).await.and_then(|group| answer(API, group))
+}
+
+async fn decorate(group: GroupId) -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    struct Look {
+        title: &'static str,
+        color: &'static str,
+    }
+    let look = argument(&Look { title: TITLE, color: COLOUR });
+    promptly("tabGroups.update", sys::update(group.0, &look)).await.map(drop)
+}
+
+mod sys {
+    use js_sys::Promise;
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen]
+    extern "C" {
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "tabGroups"])]
+        pub(super) fn query(query: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "tabGroups"])]
+        pub(super) fn update(group: i32, look: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "tabs"])]
+        pub(super) fn group(options: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "tabs"])]
+        pub(super) fn ungroup(tab: i32) -> Result<Promise, JsValue>;
+    }
+}

@@ -1,0 +1,151 @@
+//! Tabs that nobody looks at, kept at full speed while a client uses them.
+//!
+//! Chrome gives a hidden tab no frames: mouse moves take a second or five, screenshots never come.
+//! Two commands of the tab's own debugger undo that without showing the tab: focus emulation makes
+//! the document believe that it is in front, and a screencast of one pixel and no frames makes the
+//! compositor draw. They cost an animated page some CPU, so they end when the client pauses.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::{Payload, TabId};
+
+use super::{Debuggee, Effect};
+
+#[derive(Debug, Default)]
+pub(super) struct Awake(BTreeMap<TabId, Use>);
+
+#[derive(Debug, Default)]
+struct Use {
+    /// Counts commands, so that a pause can be told from a longer use.
+    count: u64,
+    /// Whether a pause is being waited for.
+    in_use: bool,
+    /// Whether our screencast runs.
+    casting: bool,
+    /// Whether the client runs a screencast of its own, which does what ours would.
+    client_casts: bool,
+    /// Whether the client itself wants the page to look focused.
+    client_focuses: bool,
+}
+
+impl Awake {
+    /// A command is about to run in a tab: does what must be done before it.
+    pub(super) fn before<P: Payload>(
+        &mut self,
+        tab: TabId,
+        method: &str,
+        params: Option<&P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        match method {
+            "Page.startScreencast" => {
+                let used = self.0.entry(tab).or_default();
+                used.client_casts = true;
+                if std::mem::take(&mut used.casting) {
+                    effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
+                }
+            }
+            "Page.stopScreencast" => self.0.entry(tab).or_default().client_casts = false,
+            "Emulation.setFocusEmulationEnabled" => {
+                let wanted = params.and_then(|params| params.read::<FocusEmulation>().ok());
+                let enabled = wanted.is_some_and(|wanted| wanted.enabled);
+                self.0.entry(tab).or_default().client_focuses = enabled;
+            }
+            _ if looks_at_the_page(method) => {
+                let used = self.0.entry(tab).or_default();
+                used.count += 1;
+                if !std::mem::replace(&mut used.in_use, true) {
+                    effects.push(Effect::RestLater { tab, uses: used.count });
+                    if !used.client_focuses {
+                        effects.push(focus(tab, true));
+                    }
+                }
+                let casts = used.casting || used.client_casts;
+                if needs_frames(method) && !casts {
+                    used.casting = true;
+                    effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Some time has passed since a use: the tab rests, unless it has been used again.
+    pub(super) fn rest<P: Payload>(&mut self, tab: TabId, uses: u64, effects: &mut Vec<Effect<P>>) {
+        let Some(used) = self.0.get_mut(&tab) else { return };
+        if used.count != uses {
+            effects.push(Effect::RestLater { tab, uses: used.count });
+            return;
+        }
+        used.in_use = false;
+        if std::mem::take(&mut used.casting) {
+            effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
+        }
+        if !used.client_focuses {
+            effects.push(focus(tab, false));
+        }
+    }
+
+    /// The debugger is off, and with it all that it did.
+    pub(super) fn forget(&mut self, tab: TabId) {
+        self.0.remove(&tab);
+    }
+}
+
+/// Whether a command depends on the page's believing that somebody looks at it.
+fn looks_at_the_page(method: &str) -> bool {
+    needs_frames(method)
+        || matches!(method, "Runtime.evaluate" | "Runtime.callFunctionOn" | "Page.navigate")
+}
+
+/// Whether a command waits for the compositor.
+fn needs_frames(method: &str) -> bool {
+    method.starts_with("Input.")
+        || matches!(
+            method,
+            "Page.captureScreenshot"
+                | "DOM.scrollIntoViewIfNeeded"
+                | "HeadlessExperimental.beginFrame"
+        )
+}
+
+#[derive(Serialize)]
+struct NoParams {}
+
+#[derive(Serialize, Deserialize)]
+struct FocusEmulation {
+    enabled: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Screencast {
+    format: &'static str,
+    quality: u8,
+    max_width: u8,
+    max_height: u8,
+    every_nth_frame: u32,
+}
+
+const NO_FRAMES: Screencast = Screencast {
+    format: "jpeg",
+    quality: 1,
+    max_width: 1,
+    max_height: 1,
+    every_nth_frame: 1_000_000,
+};
+
+fn focus<P: Payload>(tab: TabId, enabled: bool) -> Effect<P> {
+    own(tab, "Emulation.setFocusEmulationEnabled", &FocusEmulation { enabled })
+}
+
+/// A command of our own, whose answer nobody wants.
+fn own<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
+    Effect::RunCommand {
+        ticket: None,
+        debuggee: Debuggee::tab(tab),
+        method: method.to_owned(),
+        params: P::write(params).ok(),
+    }
+}

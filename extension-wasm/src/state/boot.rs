@@ -1,0 +1,109 @@
+//! What survives the worker's death. Chrome ends a worker whenever it likes; the debugger stays
+//! attached, and the next worker takes over where this one left.
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::{AttachedToTarget, Payload, SessionId, TabId, TargetInfo};
+
+use super::grouping::GroupId;
+use super::tabs::Child;
+use super::windows::Windows;
+use super::{Input, Worker};
+
+/// Everything that the next worker has to know, as it lies in `chrome.storage.session`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
+pub struct Snapshot<P> {
+    /// So that no session's name is used twice.
+    last_session: u32,
+    /// The attached tabs, in order.
+    pub tabs: Vec<StoredTab<P>>,
+    children: Vec<StoredChild<P>>,
+    groups: Vec<GroupId>,
+    windows: Windows,
+    /// What tabs are to be told about their children from the start.
+    auto_attach: Option<P>,
+}
+
+/// An attached tab.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
+pub struct StoredTab<P> {
+    /// The tab.
+    pub tab_id: TabId,
+    session_id: SessionId,
+    /// What it showed; better known by asking again.
+    pub target_info: TargetInfo<P>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
+struct StoredChild<P> {
+    tab_id: TabId,
+    parent: Option<SessionId>,
+    attached: AttachedToTarget<P>,
+}
+
+impl<P> Default for Snapshot<P> {
+    fn default() -> Self {
+        Self {
+            last_session: 0,
+            tabs: Vec::new(),
+            children: Vec::new(),
+            groups: Vec::new(),
+            windows: Windows::default(),
+            auto_attach: None,
+        }
+    }
+}
+
+impl<P: Payload> Worker<P> {
+    /// Keeps an input for after the start; gives it back if the worker has started.
+    pub(super) fn keep_for_later(&mut self, input: Input<P>) -> Option<Input<P>> {
+        match (&mut self.backlog, input) {
+            (None, input) | (Some(_), input @ Input::Started { .. }) => Some(input),
+            (Some(backlog), input) => {
+                backlog.push(input);
+                None
+            }
+        }
+    }
+
+    pub(super) fn restore(&mut self, snapshot: Snapshot<P>) {
+        self.tabs.resume_from(snapshot.last_session);
+        self.grouping.resume_with(snapshot.groups);
+        self.windows = snapshot.windows;
+        self.auto_attach = snapshot.auto_attach;
+        for tab in snapshot.tabs {
+            self.tabs.adopt(tab.tab_id, tab.session_id, tab.target_info);
+        }
+        for StoredChild { tab_id: tab, parent, attached } in snapshot.children {
+            if self.tabs.is_attached(tab) {
+                self.tabs.add_child(Child { tab, parent, attached });
+            }
+        }
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot<P> {
+        let tab = |(tab_id, session, info): (TabId, &SessionId, &TargetInfo<P>)| StoredTab {
+            tab_id,
+            session_id: session.clone(),
+            target_info: info.clone(),
+        };
+        let child = |child: &Child<P>| StoredChild {
+            tab_id: child.tab,
+            parent: child.parent.clone(),
+            attached: child.attached.clone(),
+        };
+        Snapshot {
+            last_session: self.tabs.last_session(),
+            tabs: self.tabs.attached_tabs().map(tab).collect(),
+            children: self.tabs.children().iter().map(child).collect(),
+            groups: self.grouping.ours(),
+            windows: self.windows.clone(),
+            auto_attach: self.auto_attach.clone(),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What the relay asks for, and what Chrome answers and tells.
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::{
+    AttachedToTarget, CdpCommand, CdpEvent, DetachedFromTarget, ExtensionMessage, Extra, Payload,
+    RelayMessage, SessionId, TabId, TargetId,
+};
+
+use super::tabs::{Child, Opened, TabState};
+use super::{Attempt, BLANK, Debuggee, Effect, Ticket, Worker};
+
+/// How many tabs may be on their way at once; more are refused.
+const MAX_EXPECTED: usize = 256;
+
+impl<P: Payload> Worker<P> {
+    pub(super) fn relay_sent(
+        &mut self,
+        attempt: Attempt,
+        message: RelayMessage<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        match message {
+            RelayMessage::Ping => effects.push(Effect::Send(ExtensionMessage::Pong)),
+            RelayMessage::Command { id, command } => {
+                self.run_command(Ticket { attempt, id }, command, effects);
+            }
+            RelayMessage::CreateInitialTab { id, .. } => {
+                self.open_tab(Ticket { attempt, id }, BLANK.to_owned(), true, effects);
+            }
+            RelayMessage::SetWindowMode(mode) => {
+                self.windows.set_separate(mode.separate_window);
+                self.changed = true;
+            }
+            RelayMessage::Recording { id, .. }
+            | RelayMessage::UpdateTabGroup { id, .. }
+            | RelayMessage::Unknown { id: Some(id), .. } => {
+                // What the released extensions answer to a method they do not know.
+                self.reply(Ticket { attempt, id }, Ok(None), effects);
+            }
+            RelayMessage::Unknown { id: None, .. } => {}
+        }
+    }
+
+    fn run_command(
+        &mut self,
+        ticket: Ticket,
+        command: CdpCommand<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        match (command.method.as_str(), &command.session_id) {
+            ("Target.createTarget", _) => {
+                let url = command.params.as_ref().and_then(|p| p.read::<CreateTarget>().ok());
+                let url = url.and_then(|create| create.url).filter(|url| !url.is_empty());
+                let url = url.unwrap_or_else(|| BLANK.to_owned());
+                return self.open_tab(ticket, url, false, effects);
+            }
+            ("Target.setAutoAttach", None) => {
+                return self.auto_attach_everywhere(ticket, command.params, effects);
+            }
+            _ => {}
+        }
+        match self.debuggee(&command) {
+            Ok(debuggee) => self.run_in_tab(ticket, debuggee, command, effects),
+            Err(why) => self.reply(ticket, Err(why), effects),
+        }
+    }
+
+    fn run_in_tab(
+        &mut self,
+        ticket: Ticket,
+        debuggee: Debuggee,
+        command: CdpCommand<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let tab = debuggee.tab_id;
+        if let Some(TabState::Attached { crashed: true, .. }) = self.tabs.get(tab).map(|t| &t.state)
+        {
+            return self.reply(ticket, Err(CRASHED.to_owned()), effects);
+        }
+        self.awake.before(tab, &command.method, command.params.as_ref(), effects);
+        match command.method.as_str() {
+            "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
+                // Chrome tells of execution contexts only when Runtime was off before.
+                effects.push(own(tab, debuggee.session_id.clone(), "Runtime.disable"));
+            }
+            "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
+            _ => {}
+        }
+        self.in_flight.add(ticket, tab);
+        effects.push(Effect::RunCommand {
+            ticket: Some(ticket),
+            debuggee,
+            method: command.method,
+            params: command.params,
+        });
+    }
+
+    /// Where a command runs: in the session it names, or the one that its parameters name.
+    fn debuggee(&self, command: &CdpCommand<P>) -> Result<Debuggee, String> {
+        if let Some(session) = &command.session_id {
+            return self
+                .tabs
+                .by_session(session)
+                .ok_or_else(|| format!("No tab found for sessionId: {session}"));
+        }
+        let named = command.params.as_ref().and_then(|params| params.read::<Named>().ok());
+        named
+            .and_then(|Named { session_id, target_id }| {
+                let by_session = session_id.and_then(|session| self.tabs.by_session(&session));
+                by_session.or_else(|| target_id.and_then(|target| self.tabs.by_target(&target)))
+            })
+            .ok_or_else(|| format!("No tab found for method {}", command.method))
+    }
+
+    /// Older relays say once, for all tabs and those to come, that children are wanted.
+    fn auto_attach_everywhere(
+        &mut self,
+        ticket: Ticket,
+        params: Option<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        self.auto_attach = params;
+        self.changed = true;
+        let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
+        for tab in tabs {
+            self.auto_attach_children(tab, effects);
+        }
+        self.reply(ticket, Ok(P::write(&NoFields {}).ok()), effects);
+    }
+
+    pub(super) fn auto_attach_children(&self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        if self.auto_attach.is_some() {
+            effects.push(Effect::RunCommand {
+                ticket: None,
+                debuggee: Debuggee::tab(tab),
+                method: "Target.setAutoAttach".to_owned(),
+                params: self.auto_attach.clone(),
+            });
+        }
+    }
+
+    fn open_tab(
+        &mut self,
+        ticket: Ticket,
+        url: String,
+        initial: bool,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        if self.expected.len() >= MAX_EXPECTED {
+            let why = "Too many tabs are being opened at once".to_owned();
+            return self.reply(ticket, Err(why), effects);
+        }
+        self.expected.push(Opened { ticket, initial });
+        let beside = self.tabs.attached_tabs().next().map(|(tab, ..)| tab);
+        self.windows.open_tab(ticket, url, beside, effects);
+    }
+
+    pub(super) fn command_done(
+        &mut self,
+        ticket: Ticket,
+        outcome: Result<P, String>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        if self.in_flight.done(ticket) {
+            self.reply(ticket, outcome.map(Some), effects);
+        }
+    }
+
+    pub(super) fn debugger_event(
+        &mut self,
+        tab: TabId,
+        child: Option<SessionId>,
+        method: String,
+        params: P,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let Some(session) = self.tabs.session(tab).cloned() else { return };
+        match method.as_str() {
+            "Target.attachedToTarget" => {
+                if let Ok(attached) = params.read::<AttachedToTarget<P>>() {
+                    if attached.waiting_for_debugger && !self.connection.is_open() {
+                        // Nobody is there who could let it go on.
+                        let child = attached.session_id.clone();
+                        effects.push(own(tab, Some(child), "Runtime.runIfWaitingForDebugger"));
+                    }
+                    let parent = child.clone();
+                    self.tabs.add_child(Child { tab, parent, attached });
+                    self.changed = true;
+                }
+            }
+            "Target.detachedFromTarget" => {
+                if let Ok(detached) = params.read::<DetachedFromTarget<P>>() {
+                    self.tabs.remove_child(&detached.session_id);
+                    self.changed = true;
+                }
+            }
+            "Page.loadEventFired" | "Page.navigatedWithinDocument" if child.is_none() => {
+                effects.push(Effect::Describe { tab });
+            }
+            "Inspector.targetCrashed" if child.is_none() => self.crashed(tab, true, effects),
+            "Inspector.targetReloadedAfterCrash" if child.is_none() => {
+                self.crashed(tab, false, effects);
+            }
+            _ => {}
+        }
+        let session_id = Some(child.unwrap_or(session));
+        let event = CdpEvent { session_id, method, params: Some(params), extra: Extra::default() };
+        self.send(ExtensionMessage::Event(event), effects);
+    }
+
+    /// Undoes what would hold up a page whose client has gone without a word.
+    pub(super) fn clean_up(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        effects.push(own(tab, None, "Fetch.disable"));
+        let off =
+            AutoAttach { auto_attach: false, wait_for_debugger_on_start: false, flatten: true };
+        effects.push(Effect::RunCommand {
+            ticket: None,
+            debuggee: Debuggee::tab(tab),
+            method: "Target.setAutoAttach".to_owned(),
+            params: P::write(&off).ok(),
+        });
+    }
+
+    /// A dead renderer answers nothing, not even what it was asked before it died.
+    fn crashed(&mut self, id: TabId, is_dead: bool, effects: &mut Vec<Effect<P>>) {
+        if let Some(TabState::Attached { crashed, .. }) =
+            self.tabs.get_mut(id).map(|tab| &mut tab.state)
+        {
+            *crashed = is_dead;
+        }
+        if is_dead {
+            for ticket in self.in_flight.of_tab(id) {
+                self.reply(ticket, Err(CRASHED.to_owned()), effects);
+            }
+        }
+        self.show(id, effects);
+    }
+}
+
+const CRASHED: &str = "Target crashed";
+
+#[derive(Deserialize)]
+struct CreateTarget {
+    url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    session_id: Option<SessionId>,
+    target_id: Option<TargetId>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AutoAttach {
+    auto_attach: bool,
+    wait_for_debugger_on_start: bool,
+    flatten: bool,
+}
+
+#[derive(Serialize)]
+struct NoFields {}
+
+/// A command of our own, whose answer nobody wants.
+fn own<P>(tab_id: TabId, session_id: Option<SessionId>, method: &str) -> Effect<P> {
+    Effect::RunCommand {
+        ticket: None,
+        debuggee: Debuggee { tab_id, session_id },
+        method: method.to_owned(),
+        params: None,
+    }
+}

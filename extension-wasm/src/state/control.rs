@@ -1,0 +1,348 @@
+//! Taking tabs under control, giving them back, and getting back those that were taken away.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use shared_protocol::{
+    DetachedFromTarget, Extra, InitialTab, Payload, SessionId, TabId, TargetId, TargetInfo,
+};
+
+use super::grouping::{GroupId, Meaning};
+use super::tabs::{Attaching, Opened, TabState};
+use super::windows::WindowId;
+use super::{Effect, Ticket, Worker, announcement, event, with_url};
+
+/// How often a tab whose debugger was taken away is tried again before it is given up.
+const MAX_TRIES: u32 = 5;
+
+/// How long to wait before the second try; four times as long before each later one.
+const SECOND_TRY: Duration = Duration::from_millis(250);
+
+impl<P: Payload> Worker<P> {
+    pub(super) fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        self.errors.remove(&tab);
+        match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
+            Some(TabState::Attaching(attaching)) => attaching.cancelled = !attaching.cancelled,
+            Some(
+                TabState::Waiting
+                | TabState::Attached { .. }
+                | TabState::Lost { .. }
+                | TabState::Barred,
+            ) => self.release(tab, effects),
+            None if self.connection.is_open() => self.attach(tab, Attaching::default(), effects),
+            None => {
+                self.tabs.put(tab, TabState::Waiting);
+                self.connection.retry(None, effects);
+                self.show(tab, effects);
+            }
+        }
+    }
+
+    pub(super) fn attach(
+        &mut self,
+        tab: TabId,
+        attaching: Attaching,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        self.tabs.put(tab, TabState::Attaching(attaching));
+        effects.push(Effect::Attach { tab });
+        self.show(tab, effects);
+    }
+
+    pub(super) fn tab_created(
+        &mut self,
+        ticket: Ticket,
+        outcome: Result<(TabId, Option<WindowId>), String>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let own = outcome.as_ref().ok().and_then(|(tab, window)| Some((*tab, (*window)?)));
+        self.windows.tab_opened(own, effects);
+        self.changed = true;
+        let index = self.expected.iter().position(|opened| opened.ticket == ticket);
+        let opened = index.map(|index| self.expected.swap_remove(index));
+        match outcome {
+            Ok((tab, _)) if self.connection.is_open_as(ticket.attempt) => {
+                self.attach(tab, Attaching::default(), effects);
+                if let Some(tab) = self.tabs.get_mut(tab) {
+                    tab.opened = opened;
+                }
+            }
+            // The relay that wanted the tab has gone, and nobody knows of the tab: it was ours.
+            Ok((tab, _)) => effects.push(Effect::CloseTabs { tabs: vec![tab] }),
+            Err(why) => self.reply(ticket, Err(why), effects),
+        }
+    }
+
+    pub(super) fn attached(
+        &mut self,
+        id: TabId,
+        outcome: Result<TargetInfo<P>, String>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let attaching = match self.tabs.get(id).map(|tab| &tab.state) {
+            Some(TabState::Attaching(attaching)) => *attaching,
+            // Closed while it was being attached.
+            _ => return,
+        };
+        match outcome {
+            Ok(_) if attaching.cancelled => {
+                self.detach(id, effects);
+                self.forget(id, effects);
+            }
+            Err(_) if attaching.cancelled => self.forget(id, effects),
+            Ok(info) => self.taken(id, with_url(info), effects),
+            Err(why) => self.refused(id, attaching, why, effects),
+        }
+    }
+
+    fn taken(&mut self, id: TabId, info: TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
+        let opened = self.tabs.get_mut(id).and_then(|tab| tab.opened.take());
+        // A relay that has gone meanwhile asked for it; the next one hears of it as of any tab.
+        let opened = opened.filter(|opened| self.connection.is_open_as(opened.ticket.attempt));
+        let session = self.tabs.attached(id, info.clone());
+        self.changed = true;
+        self.auto_attach_children(id, effects);
+        if self.connection.is_open() {
+            match opened {
+                Some(Opened { ticket, initial: true }) => {
+                    let tab = InitialTab {
+                        success: true,
+                        tab_id: id,
+                        session_id: session,
+                        target_info: info,
+                        extra: Extra::<P>::default(),
+                    };
+                    self.reply_with(ticket, &tab, effects);
+                }
+                Some(Opened { ticket, initial: false }) => {
+                    let created = TargetCreated { target_id: info.target_id.clone() };
+                    effects.push(announcement(session, info));
+                    self.reply_with(ticket, &created, effects);
+                }
+                None => effects.push(announcement(session, info)),
+            }
+        }
+        if !self.windows.owns(id) {
+            self.grouping.add(id, effects);
+        }
+        self.show(id, effects);
+    }
+
+    fn refused(
+        &mut self,
+        id: TabId,
+        attaching: Attaching,
+        why: String,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        match attaching.tries {
+            Some(_) if is_barred(&why) => {
+                self.tabs.put(id, TabState::Barred);
+                self.show(id, effects);
+            }
+            Some(tries) if tries < MAX_TRIES => {
+                self.tabs.put(id, TabState::Lost { tries: tries + 1 });
+                let wait = SECOND_TRY * 4_u32.pow(tries);
+                effects.push(Effect::ReattachLater { tab: id, wait });
+                self.show(id, effects);
+            }
+            Some(_) | None => {
+                if let Some(opened) = self.tabs.get_mut(id).and_then(|tab| tab.opened.take()) {
+                    self.reply(opened.ticket, Err(why.clone()), effects);
+                    effects.push(Effect::CloseTabs { tabs: vec![id] });
+                }
+                self.log(format!("tab {id} cannot be controlled: {why}"), effects);
+                self.errors.insert(id, why);
+                self.forget(id, effects);
+            }
+        }
+    }
+
+    /// Chrome has taken the debugger off a tab.
+    pub(super) fn debugger_detached(
+        &mut self,
+        id: TabId,
+        reason: &str,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let Some(tab) = self.tabs.get_mut(id) else { return };
+        if !matches!(tab.state, TabState::Attached { .. }) {
+            return;
+        }
+        self.log(format!("tab {id} was detached: {reason}"), effects);
+        if reason != "target_closed" {
+            // The user pressed Cancel, or opened something that wants the tab for itself.
+            return self.forget(id, effects);
+        }
+        // The tab may live: Chrome says the same when it shows a page that is not for us.
+        self.parted(id, TabState::Lost { tries: 0 }, effects);
+        effects.push(Effect::Look { tab: id });
+        self.show(id, effects);
+    }
+
+    pub(super) fn looked(&mut self, id: TabId, is_there: bool, effects: &mut Vec<Effect<P>>) {
+        match self.tabs.get(id).map(|tab| &tab.state) {
+            Some(TabState::Lost { tries }) if is_there => {
+                let attaching = Attaching { cancelled: false, tries: Some(*tries) };
+                self.attach(id, attaching, effects);
+            }
+            Some(TabState::Lost { .. }) => self.forget(id, effects),
+            Some(
+                TabState::Waiting
+                | TabState::Attaching(_)
+                | TabState::Attached { .. }
+                | TabState::Barred,
+            )
+            | None => {}
+        }
+    }
+
+    /// A tab shows, or begins to show, another page.
+    pub(super) fn tab_navigated(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
+        match self.tabs.get(id).map(|tab| &tab.state) {
+            Some(TabState::Barred) => {
+                let attaching = Attaching { cancelled: false, tries: Some(0) };
+                self.attach(id, attaching, effects);
+            }
+            Some(
+                TabState::Waiting
+                | TabState::Attaching(_)
+                | TabState::Attached { .. }
+                | TabState::Lost { .. },
+            ) => self.show(id, effects),
+            None => {
+                self.errors.remove(&id);
+            }
+        }
+    }
+
+    /// What a tab shows has been asked for again.
+    pub(super) fn described(
+        &mut self,
+        id: TabId,
+        info: TargetInfo<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let Some(TabState::Attached { info: known, .. }) =
+            self.tabs.get_mut(id).map(|tab| &mut tab.state)
+        else {
+            return;
+        };
+        let info = with_url(info);
+        if known.url == info.url && known.title == info.title {
+            return;
+        }
+        known.clone_from(&info);
+        self.changed = true;
+        self.send(event("Target.targetInfoChanged", &Described { target_info: info }), effects);
+    }
+
+    pub(super) fn popup_opened(&mut self, tab: TabId, opener: TabId, effects: &mut Vec<Effect<P>>) {
+        if self.tabs.is_attached(opener)
+            && self.tabs.get(tab).is_none()
+            && self.connection.is_open()
+        {
+            self.attach(tab, Attaching { cancelled: false, tries: Some(0) }, effects);
+        }
+    }
+
+    pub(super) fn regrouped(
+        &mut self,
+        tab: TabId,
+        group: Option<GroupId>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let is_controlled = self.tabs.get(tab).is_some();
+        match self.grouping.meaning(tab, group, is_controlled) {
+            Meaning::DraggedIn => self.icon_clicked(tab, effects),
+            Meaning::DraggedOut => self.release(tab, effects),
+            Meaning::MovedAway => self.grouping.add(tab, effects),
+            Meaning::Nothing => {}
+        }
+    }
+
+    /// Gives a tab back to its user.
+    pub(super) fn release(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
+        match self.tabs.get_mut(id).map(|tab| &mut tab.state) {
+            // Chrome is at it; when it is done, the tab is let go.
+            Some(TabState::Attaching(attaching)) => return attaching.cancelled = true,
+            Some(TabState::Attached { .. }) => self.detach(id, effects),
+            Some(TabState::Waiting | TabState::Lost { .. } | TabState::Barred) | None => {}
+        }
+        self.forget(id, effects);
+    }
+
+    fn detach(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        self.detaching.insert(tab);
+        effects.push(Effect::Detach { tab });
+    }
+
+    /// Forgets a tab whose debugger is off, and tells the relay.
+    pub(super) fn forget(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
+        if self.tabs.get(id).is_none() {
+            return;
+        }
+        self.parted(id, TabState::Waiting, effects);
+        let gone = self.tabs.remove(id);
+        if let Some(opened) = gone.and_then(|tab| tab.opened) {
+            self.reply(opened.ticket, Err("The tab was closed".to_owned()), effects);
+        }
+        self.grouping.remove(id, effects);
+        let Self { windows, tabs, .. } = self;
+        windows.close_if_unused(|tab| tabs.get(tab).is_some(), effects);
+        self.changed = true;
+        self.show(id, effects);
+    }
+
+    /// The tab itself is gone.
+    pub(super) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
+        self.windows.tab_removed(id);
+        self.errors.remove(&id);
+        self.forget(id, effects);
+    }
+
+    /// Ends the session of a tab, which goes into another state.
+    fn parted(&mut self, id: TabId, next: TabState<P>, effects: &mut Vec<Effect<P>>) {
+        let Some(tab) = self.tabs.get_mut(id) else { return };
+        let last = std::mem::replace(&mut tab.state, next);
+        self.tabs.orphan(id);
+        self.awake.forget(id);
+        self.changed = true;
+        if let TabState::Attached { session, info, .. } = last {
+            self.send(event("Target.detachedFromTarget", &detached(session, info)), effects);
+        }
+    }
+
+    fn reply_with(&self, ticket: Ticket, answer: &impl Serialize, effects: &mut Vec<Effect<P>>) {
+        let answer = P::write(answer).map(Some).map_err(|error| error.to_string());
+        self.reply(ticket, answer, effects);
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetCreated {
+    target_id: TargetId,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase", bound(serialize = "P: Serialize"))]
+struct Described<P> {
+    target_info: TargetInfo<P>,
+}
+
+fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> DetachedFromTarget<P> {
+    DetachedFromTarget { session_id, target_id: Some(info.target_id), extra: Extra::default() }
+}
+
+/// Whether Chrome refuses the page that a tab shows, rather than the tab.
+pub(super) fn is_barred(why: &str) -> bool {
+    [
+        "Cannot access a chrome",
+        "Cannot access contents of",
+        "Cannot access an edge",
+        "The extensions gallery cannot be scripted",
+    ]
+    .iter()
+    .any(|refusal| why.starts_with(refusal))
+}

@@ -1,0 +1,124 @@
+//! The tab group around controlled tabs.
+//!
+//! The group shows the user what is controlled, and dragging a tab in or out is as good as a click.
+//! Only groups that we made are ever touched.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::TabId;
+
+use super::Effect;
+
+/// A tab group, by `chrome.tabGroups` id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GroupId(pub i32);
+
+#[derive(Debug)]
+pub(super) struct Grouping {
+    enabled: bool,
+    /// The groups we made, one for each window.
+    ours: BTreeSet<GroupId>,
+    /// Tabs to be grouped. One at a time: two at once would make two groups.
+    queue: VecDeque<TabId>,
+    busy: bool,
+    /// Tabs that have just come into another window, which takes them out of their group.
+    moved: BTreeSet<TabId>,
+}
+
+/// What a tab's change of group means.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The user put it among the controlled tabs.
+    DraggedIn,
+    /// The user took it out.
+    DraggedOut,
+    /// It came along to another window and has to be grouped there.
+    MovedAway,
+    Nothing,
+}
+
+impl Default for Grouping {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            ours: BTreeSet::new(),
+            queue: VecDeque::new(),
+            busy: false,
+            moved: BTreeSet::new(),
+        }
+    }
+}
+
+impl Grouping {
+    pub(super) fn enable(&mut self, enabled: bool) {
+        self.enabled = enabled;
+    }
+
+    pub(super) fn ours(&self) -> Vec<GroupId> {
+        self.ours.iter().copied().collect()
+    }
+
+    pub(super) fn resume_with(&mut self, ours: Vec<GroupId>) {
+        self.ours.extend(ours);
+    }
+
+    pub(super) fn add<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        if self.enabled {
+            self.queue.push_back(tab);
+            self.next(effects);
+        }
+    }
+
+    /// The group that a tab was put into; `None` if it stayed where the user has it.
+    pub(super) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
+        self.busy = false;
+        self.ours.extend(group);
+        self.next(effects);
+    }
+
+    pub(super) fn remove<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        self.queue.retain(|queued| *queued != tab);
+        self.moved.remove(&tab);
+        if self.enabled && !self.ours.is_empty() {
+            effects.push(Effect::Ungroup { tab, groups: self.ours() });
+        }
+    }
+
+    pub(super) fn moved(&mut self, tab: TabId) {
+        self.moved.insert(tab);
+    }
+
+    pub(super) fn meaning(
+        &mut self,
+        tab: TabId,
+        group: Option<GroupId>,
+        is_controlled: bool,
+    ) -> Meaning {
+        if !self.enabled || self.busy {
+            return Meaning::Nothing;
+        }
+        let is_ours = group.is_some_and(|group| self.ours.contains(&group));
+        match (is_controlled, is_ours) {
+            (false, true) => Meaning::DraggedIn,
+            (true, false) if self.moved.remove(&tab) && group.is_none() => Meaning::MovedAway,
+            (true, false) if !self.queue.contains(&tab) => Meaning::DraggedOut,
+            (true, _) | (false, false) => Meaning::Nothing,
+        }
+    }
+
+    pub(super) fn forget_group(&mut self, group: GroupId) {
+        self.ours.remove(&group);
+    }
+
+    fn next<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+        if self.busy {
+            return;
+        }
+        if let Some(tab) = self.queue.pop_front() {
+            self.busy = true;
+            effects.push(Effect::Group { tab, groups: self.ours() });
+        }
+    }
+}

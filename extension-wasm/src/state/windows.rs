@@ -1,0 +1,124 @@
+//! Where tabs that a client opens go: beside the tabs it has, or into a window of their own.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::TabId;
+
+use super::{Effect, Ticket};
+
+/// A window, by `chrome.windows` id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WindowId(pub i32);
+
+/// Where to open a tab.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Where the user is.
+    Anywhere,
+    /// In the window of this tab.
+    Beside(TabId),
+    /// In this window, or in a new one of its own if it has been closed.
+    Window(WindowId),
+    /// In a new window of its own.
+    OwnWindow,
+}
+
+/// The separate window, if that mode is on.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Windows {
+    separate_window: bool,
+    worker_window_id: Option<WindowId>,
+    /// The tabs that we opened in it, and may close.
+    owned: BTreeSet<TabId>,
+    /// Tabs that wait for the window to open.
+    #[serde(skip)]
+    queue: VecDeque<(Ticket, String)>,
+    #[serde(skip)]
+    is_opening: bool,
+}
+
+impl Windows {
+    pub(super) fn set_separate(&mut self, separate: bool) {
+        self.separate_window = separate;
+    }
+
+    pub(super) fn is_separate(&self) -> bool {
+        self.separate_window
+    }
+
+    pub(super) fn worker_window(&self) -> Option<WindowId> {
+        self.worker_window_id
+    }
+
+    pub(super) fn open_tab<P>(
+        &mut self,
+        ticket: Ticket,
+        url: String,
+        beside: Option<TabId>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let place = match (self.separate_window, self.worker_window_id, beside) {
+            (false, _, Some(tab)) => Place::Beside(tab),
+            (false, _, None) => Place::Anywhere,
+            (true, Some(window), _) => Place::Window(window),
+            (true, None, _) if self.is_opening => {
+                return self.queue.push_back((ticket, url));
+            }
+            (true, None, _) => {
+                self.is_opening = true;
+                Place::OwnWindow
+            }
+        };
+        effects.push(Effect::CreateTab { ticket, url, place });
+    }
+
+    /// A tab has been opened, or not; with the window, if that is to be ours.
+    pub(super) fn tab_opened<P>(
+        &mut self,
+        opened: Option<(TabId, WindowId)>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        self.is_opening = false;
+        if let Some((tab, window)) = opened {
+            self.worker_window_id = Some(window);
+            self.owned.insert(tab);
+        }
+        for (ticket, url) in std::mem::take(&mut self.queue) {
+            self.open_tab(ticket, url, None, effects);
+        }
+    }
+
+    /// Whether a tab was opened in the separate window.
+    pub(super) fn owns(&self, tab: TabId) -> bool {
+        self.owned.contains(&tab)
+    }
+
+    pub(super) fn tab_removed(&mut self, tab: TabId) {
+        self.owned.remove(&tab);
+    }
+
+    pub(super) fn window_removed(&mut self, window: WindowId) {
+        if self.worker_window_id == Some(window) {
+            self.worker_window_id = None;
+            self.owned.clear();
+        }
+    }
+
+    /// Closes the separate window once none of its tabs is controlled: what we opened goes, and
+    /// with the last tab its window. A tab that the user put there stays.
+    pub(super) fn close_if_unused<P>(
+        &mut self,
+        is_controlled: impl Fn(TabId) -> bool,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        if self.owned.is_empty() || self.owned.iter().any(|tab| is_controlled(*tab)) {
+            return;
+        }
+        self.worker_window_id = None;
+        let tabs = std::mem::take(&mut self.owned).into_iter().collect();
+        effects.push(Effect::CloseTabs { tabs });
+    }
+}

@@ -1,0 +1,220 @@
+//! An extension's worker may die and come back at any time. Its tabs stay attached meanwhile, so
+//! its clients are kept, and what they send waits, until it is back or too long gone.
+
+use std::time::{Duration, Instant};
+
+use shared_protocol::{CloseCode, LogLevel, SessionId, StableKey};
+
+use super::extensions::Extension;
+use super::{Asker, ClientId, ConnectionId, Effect, Relay, fail, log};
+use crate::cdp::{Command, Error};
+
+/// How long a worker may be away. It starts within a fraction of a second once something wakes it.
+const AWAY: Duration = Duration::from_secs(5);
+
+/// How long a worker that is back may take to announce the tabs it had.
+const INVENTORY: Duration = Duration::from_secs(2);
+
+/// How many bytes of commands may wait for one extension; more are refused.
+const MAX_HELD: usize = 16 * 1024 * 1024;
+
+/// Whether an extension can be talked to.
+#[derive(Debug, Default)]
+pub(crate) enum Presence {
+    /// Connected, and all its tabs are known.
+    #[default]
+    Here,
+    /// Connected, but it has not announced these tabs of its predecessor's again.
+    Returning { unconfirmed: Vec<SessionId>, until: Instant },
+    /// Not connected.
+    Away { until: Instant },
+}
+
+/// A command that waits for its extension.
+#[derive(Debug)]
+pub(crate) struct Held {
+    client: ClientId,
+    command: Command,
+    real: Option<SessionId>,
+}
+
+impl Held {
+    fn weight(&self) -> usize {
+        1024 + self.command.params.as_ref().map_or(0, |params| params.as_str().len())
+    }
+}
+
+impl Presence {
+    pub(crate) fn is_connected(&self) -> bool {
+        match self {
+            Self::Here | Self::Returning { .. } => true,
+            Self::Away { .. } => false,
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        match self {
+            Self::Here => None,
+            Self::Returning { until, .. } | Self::Away { until } => Some(*until),
+        }
+    }
+}
+
+impl Relay {
+    /// The socket of an extension has closed.
+    pub(super) fn extension_disconnected(
+        &mut self,
+        connection: ConnectionId,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        log(effects, LogLevel::Info, format!("extension {connection} disconnected"));
+        extension.presence = Presence::Away { until: now + AWAY };
+        let key = extension.stable_key.clone();
+        let lost = self.requests.end(|request| request.connection == connection);
+        fail(lost, &Error::server("Extension disconnected"), effects);
+        let newest = self.extensions.newest(&key);
+        if let Some(successor) = newest.filter(|newest| *newest != connection) {
+            // A client may have asked for this very connection after it was replaced.
+            self.clients.rebind(connection, successor);
+        }
+        if self.clients.of(connection).is_empty() {
+            self.extensions.remove(connection);
+        }
+        self.revision += 1;
+    }
+
+    /// Hands the clients, tabs and waiting commands of an installation's last connection to its
+    /// new one.
+    pub(super) fn succeed(
+        &mut self,
+        key: &StableKey,
+        heir: ConnectionId,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) -> Option<Inheritance> {
+        let connection = self.extensions.newest(key)?;
+        self.clients.rebind(connection, heir);
+        let predecessor = self.extensions.get_mut(connection)?;
+        let targets = std::mem::take(&mut predecessor.targets);
+        let held = std::mem::take(&mut predecessor.held);
+        if predecessor.presence.is_connected() {
+            effects.push(Effect::CloseExtension {
+                connection,
+                code: CloseCode::ExtensionReplaced,
+                reason: "Extension Replaced".to_owned(),
+            });
+        } else {
+            self.extensions.remove(connection);
+        }
+        let unconfirmed = targets.iter().map(|target| target.session.clone()).collect();
+        let presence = Presence::Returning { unconfirmed, until: now + INVENTORY };
+        Some(Inheritance { targets, held, presence })
+    }
+
+    /// Keeps a command for an extension that is away or returning; gives it back if there is no
+    /// need.
+    pub(super) fn hold(
+        &mut self,
+        connection: ConnectionId,
+        client: ClientId,
+        command: Command,
+        real: Option<SessionId>,
+        effects: &mut Vec<Effect>,
+    ) -> Option<(Command, Option<SessionId>)> {
+        match self.extensions.get_mut(connection) {
+            Some(Extension { presence: Presence::Here, .. }) => return Some((command, real)),
+            Some(extension)
+                if extension.held.iter().map(Held::weight).sum::<usize>() < MAX_HELD =>
+            {
+                extension.held.push(Held { client, command, real });
+            }
+            Some(_) | None => {
+                let error = Error::server("Extension disconnected");
+                effects.push(Asker::new(client, &command).reply(Err(error)));
+            }
+        }
+        None
+    }
+
+    /// A tab has been announced; if it was the last one missing, the extension is back.
+    pub(super) fn confirm(
+        &mut self,
+        connection: ConnectionId,
+        session: &SessionId,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        if let Presence::Returning { unconfirmed, .. } = &mut extension.presence {
+            unconfirmed.retain(|missing| missing != session);
+        }
+        self.is_back_if_nothing_is_missing(connection, now, effects);
+    }
+
+    pub(super) fn is_back_if_nothing_is_missing(
+        &mut self,
+        connection: ConnectionId,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let presence = self.extensions.get(connection).map(|extension| &extension.presence);
+        if let Some(Presence::Returning { unconfirmed, .. }) = presence
+            && unconfirmed.is_empty()
+        {
+            self.is_back(connection, now, effects);
+        }
+    }
+
+    /// The extension has announced all its tabs; those still missing are gone.
+    pub(super) fn is_back(
+        &mut self,
+        connection: ConnectionId,
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let presence = std::mem::replace(&mut extension.presence, Presence::Here);
+        let held = std::mem::take(&mut extension.held);
+        if let Presence::Returning { unconfirmed, .. } = presence {
+            for session in unconfirmed {
+                self.detached(connection, &session, effects);
+            }
+        }
+        for Held { client, command, real } in held {
+            self.forward_command(client, command, real, now, effects);
+        }
+    }
+
+    pub(super) fn presence_deadlines(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+        let due: Vec<ConnectionId> = self
+            .extensions
+            .iter()
+            .filter(|(_, extension)| extension.presence.deadline().is_some_and(|at| at <= now))
+            .map(|(connection, _)| connection)
+            .collect();
+        for connection in due {
+            match self.extensions.get(connection).map(|extension| &extension.presence) {
+                Some(Presence::Returning { .. }) => self.is_back(connection, now, effects),
+                Some(Presence::Away { .. }) => {
+                    self.extensions.remove(connection);
+                    for client in self.clients.of(connection) {
+                        let reason = "Extension disconnected";
+                        self.close_client(client, CloseCode::Normal, reason, effects);
+                    }
+                    self.revision += 1;
+                }
+                Some(Presence::Here) | None => {}
+            }
+        }
+    }
+}
+
+/// What a connection leaves to the next one of the same installation.
+#[derive(Default)]
+pub(super) struct Inheritance {
+    pub(super) targets: super::targets::Targets,
+    pub(super) held: Vec<Held>,
+    pub(super) presence: Presence,
+}

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 
 use js_sys::{Function, Promise};
 use serde::{Deserialize, Serialize};
-use shared_protocol::{ExtensionHello, SessionId, TabId};
+use shared_protocol::{ExtensionHello, INVENTORY_READY, SessionId, TabId, WINDOW_MODE};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -34,9 +34,6 @@ const WAKE_UP: &str = "look-for-relay";
 
 /// The page that wakes the worker the moment it has ended.
 const WAKER: &str = "waker.html";
-
-/// What we understand beyond our version.
-const CAPABILITIES: &str = "inventory-ready-v1,window-mode-v1";
 
 thread_local! {
     static SHELL: RefCell<Shell> = RefCell::default();
@@ -60,7 +57,7 @@ pub fn start() {
             browser: runtime::browser_name(),
             install_id: local.install_id.clone(),
             version: runtime::version(),
-            capabilities: Some(CAPABILITIES.to_owned()),
+            capabilities: Some([INVENTORY_READY, WINDOW_MODE].join(",")),
             ..ExtensionHello::default()
         };
         let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;

@@ -36,6 +36,9 @@ pub(crate) struct Listen {
     /// Address to listen on; only this machine's own is served
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
+    /// Open the tabs that clients ask for in a window of their own
+    #[arg(long, env = "PLAYWRITER_SEPARATE_WINDOW", value_parser = clap::builder::FalseyValueParser::new())]
+    separate_window: bool,
 }
 
 pub(crate) async fn run(cli: Cli) -> anyhow::Result<()> {
@@ -55,7 +58,11 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<()> {
 impl Listen {
     /// Starts the relay, or says who is in the way.
     async fn start(&self) -> anyhow::Result<RelayServer> {
-        let options = RelayOptions { host: self.host.clone(), port: self.port };
+        let options = RelayOptions {
+            host: self.host.clone(),
+            port: self.port,
+            separate_window: self.separate_window,
+        };
         match RelayServer::start(&options).await {
             Ok(server) => Ok(server),
             Err(StartError::PortTaken(port)) => Err(self.port_taken(port).await),

@@ -38,11 +38,13 @@ pub struct RelayOptions {
     pub host: String,
     /// 0 takes a free one.
     pub port: u16,
+    /// Whether tabs that clients open go to a window of their own.
+    pub separate_window: bool,
 }
 
 impl Default for RelayOptions {
     fn default() -> Self {
-        Self { host: "127.0.0.1".to_owned(), port: DEFAULT_PORT }
+        Self { host: "127.0.0.1".to_owned(), port: DEFAULT_PORT, separate_window: false }
     }
 }
 
@@ -96,7 +98,7 @@ impl RelayServer {
             last_id: Arc::new(AtomicU64::new(0)),
         };
         let (publish, status) = watch::channel(PagesStatus::default());
-        let relay = Relay::new(TargetId::clone(&handle.browser_id));
+        let relay = Relay::new(TargetId::clone(&handle.browser_id), options.separate_window);
         let routes = routes::routes(handle.clone(), Policy::new(&options.host));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async move {

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use shared_protocol::{
     AttachedToTarget, CdpCommand, CdpEvent, CloseCode, DetachedFromTarget, ExtensionHello, Extra,
-    LogLevel, Payload as _, RequestId, SessionId, StableKey, TargetId,
+    LogLevel, Payload as _, RequestId, SessionId, StableKey, TargetId, WINDOW_MODE, WindowMode,
 };
 
 use crate::cdp::{Command, Error, Frame};
@@ -98,14 +98,17 @@ pub struct Relay {
     clients: Clients,
     requests: Requests,
     revision: u64,
+    /// Whether tabs that clients open go to a window of their own.
+    separate_window: bool,
 }
 
 impl Relay {
     /// A relay that knows nobody. The id names the browser that it pretends to be.
     #[must_use]
-    pub fn new(browser_id: TargetId) -> Self {
+    pub fn new(browser_id: TargetId, separate_window: bool) -> Self {
         Self {
             browser_id,
+            separate_window,
             extensions: Extensions::default(),
             clients: Clients::default(),
             requests: Requests::default(),
@@ -176,6 +179,16 @@ impl Relay {
                 hello.version.as_deref().unwrap_or("an unknown version")
             }),
         );
+        if hello.has_capability(WINDOW_MODE) {
+            let separate_window = self.separate_window;
+            let mode = WindowMode { separate_window, extra: Extra::default() };
+            let message = RelayMessage::SetWindowMode(mode);
+            effects.push(Effect::SendToExtension { connection, message });
+        } else if self.separate_window {
+            let text =
+                format!("extension {connection} is too old for a separate window: update it");
+            log(effects, LogLevel::Warn, text);
+        }
         let inherited = self.succeed(&stable_key, connection, now, effects).unwrap_or_default();
         let Inheritance { targets, held, presence } = inherited;
         let next_ping = now + PING_INTERVAL;

@@ -48,6 +48,21 @@ impl ExtensionHello {
     }
 }
 
+impl ExtensionHello {
+    /// Whether the extension says that it understands something beyond its version.
+    #[must_use]
+    pub fn has_capability(&self, capability: &str) -> bool {
+        let capabilities = self.capabilities.as_deref().unwrap_or_default();
+        capabilities.split(',').any(|known| known.trim() == capability)
+    }
+}
+
+/// Understands `setWindowMode`.
+pub const WINDOW_MODE: &str = "window-mode-v1";
+
+/// Says `ready` when it has announced all its tabs.
+pub const INVENTORY_READY: &str = "inventory-ready-v1";
+
 /// Released extensions send an empty parameter where they have nothing to say.
 fn said(parameter: Option<&String>) -> Option<&str> {
     parameter.map(String::as_str).filter(|text| !text.is_empty())

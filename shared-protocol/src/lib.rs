@@ -33,7 +33,7 @@ mod target;
 pub use close::CloseCode;
 pub use command::{CdpCommand, InitialTab, RecordingAction, RelayMessage, WindowMode};
 pub use event::{CdpEvent, ExtensionMessage, HelloMessage, LogLevel, LogLine, ParseFailure};
-pub use hello::{ExtensionHello, StableKey};
+pub use hello::{ExtensionHello, INVENTORY_READY, StableKey, WINDOW_MODE};
 pub use ids::{ExtensionId, RequestId, SessionId, TabId, TargetId};
 pub use object::Extra;
 pub use payload::{Payload, Unreadable};

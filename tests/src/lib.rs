@@ -72,9 +72,21 @@ impl Stage {
         self
     }
 
+    /// As [`Stage::new`], with a relay that wants a separate window.
+    pub async fn with_separate_window() -> Self {
+        let mut stage = Self::without_relay().await;
+        stage.start_relay_with(true).await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage
+    }
+
     /// Starts the relay again, where it was.
     pub async fn start_relay(&mut self) {
-        let options = RelayOptions { port: self.port, ..RelayOptions::default() };
+        self.start_relay_with(false).await;
+    }
+
+    async fn start_relay_with(&mut self, separate_window: bool) {
+        let options = RelayOptions { port: self.port, separate_window, ..RelayOptions::default() };
         self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
     }
 
@@ -111,6 +123,27 @@ impl Stage {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// Evaluates an expression in the extension's worker.
+    pub async fn in_worker(&self, expression: &str) -> Value {
+        match self.browser.evaluate_in_worker(expression).await {
+            Ok(value) => value,
+            Err(error) => panic!("{error}: {expression}"),
+        }
+    }
+
+    /// Looks until an expression in the extension's worker is true, for things that Chrome does not
+    /// tell of.
+    pub async fn until_in_worker(&self, expression: &str) {
+        let look = format!(
+            "new Promise((resolve) => {{
+                const look = async () =>
+                    (await ({expression})) ? resolve() : setTimeout(look, 20);
+                look();
+            }})"
+        );
+        self.in_worker(&look).await;
+    }
+
     /// Runs the body of an async function in Node, with a Playwright `browser` connected to the
     /// relay, its `context` and the `site`'s address in scope, and gives what it returns.
     pub async fn playwright(&self, body: &str) -> Value {
@@ -122,16 +155,11 @@ impl Stage {
         RawClient::connect(&format!("ws://127.0.0.1:{}{path}", self.port)).await
     }
 
-    /// Ends the extension's worker as Chrome does when it is idle, and has an event wake it.
-    pub async fn restart_worker(&self) {
+    /// Ends the extension's worker as Chrome does when it needs the memory.
+    pub async fn end_worker(&self) {
         let worker = self.browser.worker().await.expect("the browser runs");
         let close = json!({ "targetId": worker });
         self.browser.devtools("Target.closeTarget", close).await.expect("the worker ends");
-        let open = json!({ "url": "about:blank", "background": true });
-        let opened = self.browser.devtools("Target.createTarget", open).await;
-        // The worker hears of the tab's coming; the tab itself is of no use.
-        let tab = opened.expect("a tab opens");
-        self.browser.devtools("Target.closeTarget", tab).await.expect("the tab closes");
     }
 
     /// Ends what was started, in order.
@@ -152,9 +180,13 @@ async fn start_browser(home: &Path) -> Browser {
         extension: built_extension(),
         profile: home.join("profile"),
         headless: true,
-        arguments: ["--disable-quic", "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND"]
-            .map(OsString::from)
-            .into(),
+        arguments: [
+            "--disable-quic",
+            "--screen-info={1920x1080}",
+            "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND",
+        ]
+        .map(OsString::from)
+        .into(),
         environment: vec![("HOME".into(), home.into())],
     };
     match Browser::start(&options).await {

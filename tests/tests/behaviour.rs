@@ -8,6 +8,13 @@ mod behaviour {
     mod consent;
     mod driving;
     mod figures;
+    mod groups;
     mod guards;
+    mod hidden_tabs;
+    mod interference;
+    mod many_tabs;
+    mod popups;
+    mod separate_window;
     mod wire_rules;
+    mod worker_death;
 }

@@ -435,13 +435,38 @@ fn the_address_of_a_tab_follows_its_main_frame() {
     assert_eq!(relay.0.pages_status().pages[0].url, "http://main/");
 }
 
+#[test]
+fn only_an_extension_that_understands_it_is_told_the_window_mode() {
+    let mut relay = Relay::new(TargetId::new("BROWSER"), true);
+    let mut connect = |number: u64, capabilities: Option<&str>| {
+        let hello = ExtensionHello {
+            install_id: Some(number.to_string()),
+            capabilities: capabilities.map(str::to_owned),
+            ..ExtensionHello::default()
+        };
+        let connection = ConnectionId(number);
+        let user_agent = String::new();
+        let connected = Input::ExtensionConnected { connection, hello, user_agent };
+        relay.handle(connected, Instant::now())
+    };
+    let told = |effects: Vec<Effect>| {
+        effects.into_iter().any(|effect| {
+            let Effect::SendToExtension { message, .. } = effect else { return false };
+            matches!(message, RelayMessage::SetWindowMode(mode) if mode.separate_window)
+        })
+    };
+    assert!(told(connect(1, Some("inventory-ready-v1,window-mode-v1"))));
+    assert!(!told(connect(2, Some("inventory-ready-v1"))));
+    assert!(!told(connect(3, None)));
+}
+
 const AUTO_ATTACH: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#;
 
 struct Stage(Relay, Instant);
 
 impl Stage {
     fn new() -> Self {
-        Self(Relay::new(TargetId::new("BROWSER")), Instant::now())
+        Self(Relay::new(TargetId::new("BROWSER"), false), Instant::now())
     }
 
     fn with_tab() -> Self {

@@ -1,0 +1,86 @@
+//! The group around controlled tabs, which the user may play with.
+
+use end_to_end::Stage;
+use serde_json::json;
+
+const GROUPS: &str = "chrome.tabGroups.query({}).then((all) =>
+    all.map((group) => [group.title, group.color]))";
+
+#[tokio::test]
+async fn controlled_tabs_stand_in_one_green_group() {
+    let stage = Stage::with_controlled_tab().await;
+    stage.playwright("await Promise.all([1, 2, 3].map(() => context.newPage()))").await;
+    stage.status_when("four tabs", |status| status.page_count == 4).await;
+    stage
+        .until_in_worker(
+            "chrome.tabs.query({}).then((tabs) => tabs.length === 4 &&
+                tabs.every((tab) => tab.groupId !== -1 && tab.groupId === tabs[0].groupId))",
+        )
+        .await;
+    assert_eq!(stage.in_worker(GROUPS).await, json!([["playwriter", "green"]]));
+    stage.browser.click_icon().await.unwrap();
+    stage
+        .until_in_worker(
+            "chrome.tabs.query({ active: true }).then((tabs) => tabs[0].groupId === -1)",
+        )
+        .await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn dragging_a_tab_out_releases_it_and_dragging_one_in_controls_it() {
+    let stage = Stage::with_controlled_tab().await;
+    let grouped = "chrome.tabs.query({ active: true }).then((tabs) => tabs[0].groupId !== -1)";
+    stage.until_in_worker(grouped).await;
+    // What a user's dragging does is all that an extension can do.
+    stage
+        .in_worker(
+            "(async () => {
+                const [tab] = await chrome.tabs.query({ active: true });
+                globalThis.group = tab.groupId;
+                const other = await chrome.tabs.create({ url: 'about:blank', active: false });
+                await chrome.tabs.group({ tabIds: [other.id], groupId: tab.groupId });
+                globalThis.first = tab.id;
+            })()",
+        )
+        .await;
+    stage.status_when("the tab that was dragged in", |status| status.page_count == 2).await;
+    stage.in_worker("chrome.tabs.ungroup(globalThis.first)").await;
+    stage.status_when("the tab that was dragged out", |status| status.page_count == 1).await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_tab_in_a_group_of_the_users_stays_there() {
+    let stage = Stage::new().await;
+    stage
+        .in_worker(
+            "(async () => {
+                const [tab] = await chrome.tabs.query({ active: true });
+                const group = await chrome.tabs.group({ tabIds: [tab.id] });
+                await chrome.tabGroups.update(group, { title: 'mine', color: 'red' });
+            })()",
+        )
+        .await;
+    stage.control_tab().await;
+    stage.playwright("await context.newPage()").await;
+    stage.until_in_worker("chrome.tabGroups.query({}).then((groups) => groups.length === 2)").await;
+    let groups = stage.in_worker(GROUPS).await;
+    assert!(groups.as_array().unwrap().contains(&json!(["mine", "red"])), "{groups}");
+    stage.browser.click_icon().await.unwrap();
+    let still_there = "chrome.tabs.query({ active: true })
+        .then(([tab]) => chrome.tabGroups.get(tab.groupId)).then((group) => group.title)";
+    assert_eq!(stage.in_worker(still_there).await, "mine");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn groups_can_be_switched_off() {
+    let stage = Stage::new().await;
+    stage.in_worker("chrome.storage.local.set({ tabGroups: false })").await;
+    stage.control_tab().await;
+    stage.playwright("await context.newPage()").await;
+    stage.status_when("two tabs", |status| status.page_count == 2).await;
+    assert_eq!(stage.in_worker(GROUPS).await, json!([]));
+    stage.end().await;
+}

@@ -1,0 +1,90 @@
+//! Tabs that nobody looks at work like the one in front, and nobody is disturbed.
+
+use end_to_end::{Stage, show_figure};
+
+#[tokio::test]
+async fn a_hidden_tab_clicks_and_takes_screenshots_like_the_one_in_front() {
+    let stage = Stage::with_controlled_tab().await;
+    let active = "chrome.tabs.query({ active: true }).then((tabs) => tabs.map((tab) => tab.id))";
+    let before = stage.in_worker(active).await;
+    let seen = stage
+        .playwright(
+            "const measure = async (page) => {
+               await page.goto(site + '/animated.html');
+               const times = { click: [], screenshot: [] };
+               for (let i = 0; i < 10; i++) {
+                 let start = performance.now();
+                 await page.getByRole('button').click();
+                 times.click.push(performance.now() - start);
+                 start = performance.now();
+                 await page.screenshot();
+                 times.screenshot.push(performance.now() - start);
+               }
+               const median = (all) => all.sort((a, b) => a - b)[all.length >> 1];
+               return {
+                 click: median(times.click),
+                 screenshot: median(times.screenshot),
+                 clicks: await page.getByRole('button').getAttribute('data-clicks'),
+               };
+             };
+             return {
+               front: await measure(context.pages()[0]),
+               hidden: await measure(await context.newPage()),
+             };",
+        )
+        .await;
+    for what in ["click", "screenshot"] {
+        let (front, hidden) = (seen["front"][what].as_f64(), seen["hidden"][what].as_f64());
+        let (front, hidden) = (front.unwrap(), hidden.unwrap());
+        show_figure(
+            &format!("{what} in a hidden tab"),
+            &format!(
+                "{:.2} times the one in front ({hidden:.0} ms to {front:.0} ms)",
+                hidden / front
+            ),
+        );
+    }
+    assert_eq!(seen["hidden"]["clicks"], "10");
+    assert_eq!(stage.in_worker(active).await, before, "no tab was activated");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_nothing_special_finds_a_hidden_tab_awake() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const page = await context.newPage();
+             const session = await context.newCDPSession(page);
+             await session.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+             const evaluate = async (expression) => {
+               const options = { expression, awaitPromise: true, returnByValue: true };
+               return (await session.send('Runtime.evaluate', options)).result.value;
+             };
+             return evaluate('new Promise((resolve) => requestAnimationFrame(() => resolve(document.visibilityState)))');",
+        )
+        .await;
+    assert_eq!(seen, "visible");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_clients_own_screencast_works() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const page = await context.newPage();
+             await page.goto(site + '/animated.html');
+             await page.screenshot();
+             const session = await context.newCDPSession(page);
+             const frame = new Promise((resolve) => session.on('Page.screencastFrame', resolve));
+             await session.send('Page.startScreencast', { format: 'jpeg' });
+             const { data } = await frame;
+             await session.send('Page.stopScreencast');
+             await page.screenshot();
+             return data.length > 1000;",
+        )
+        .await;
+    assert_eq!(seen, true);
+    stage.end().await;
+}

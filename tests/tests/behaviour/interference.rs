@@ -1,0 +1,120 @@
+//! Pages misbehave and users interfere; each tab gets through it alone.
+
+use end_to_end::Stage;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_tab_that_visits_a_protected_page_is_ours_again_when_it_comes_back() {
+    let stage = Stage::with_controlled_tab().await;
+    visit(&stage, "chrome://version/").await;
+    stage.status_when("the tab to go", |status| status.page_count == 0).await;
+    stage
+        .until_in_worker(
+            "getExtensionState().then((state) => state.tabs[0]?.state === 'restricted')",
+        )
+        .await;
+    visit(&stage, &(stage.site.url() + "/index.html")).await;
+    stage.status_when("the tab to come back", |status| status.page_count == 1).await;
+    assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_crashed_page_fails_alone_and_works_again_after_a_reload() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const [page] = context.pages();
+             const other = await context.newPage();
+             const session = await context.newCDPSession(page);
+             const crashed = page.waitForEvent('crash');
+             const pending = session.send('Runtime.evaluate', {
+               expression: 'new Promise(() => {})', awaitPromise: true,
+             }).catch((error) => error.message);
+             session.send('Page.crash').catch(() => {});
+             await crashed;
+             return [await pending, await other.evaluate('1+1')];",
+        )
+        .await;
+    assert!(seen[0].as_str().unwrap().contains("crashed"), "{seen}");
+    assert_eq!(seen[1], 2);
+    stage
+        .in_worker(
+            "chrome.tabs.query({ active: true }).then(([tab]) => chrome.tabs.reload(tab.id))",
+        )
+        .await;
+    assert_eq!(stage.playwright("return context.pages()[0].evaluate('1+1')").await, 2);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_tab_that_the_user_closes_closes_for_the_client() {
+    let stage = Stage::with_controlled_tab().await;
+    let client = stage.playwright(
+        "const page = await context.newPage();
+         const closed = page.waitForEvent('close');
+         await page.goto(site + '/index.html').catch(() => {});
+         await closed;
+         return context.pages().length;",
+    );
+    let user = async {
+        stage
+            .status_when("the page", |status| {
+                status.pages.iter().any(|page| page.url.ends_with("/index.html"))
+            })
+            .await;
+        let close =
+            "chrome.tabs.query({ active: false }).then(([tab]) => chrome.tabs.remove(tab.id))";
+        stage.in_worker(close).await;
+    };
+    let (seen, ()) = tokio::join!(client, user);
+    assert_eq!(seen, 1);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_page_that_asks_before_it_closes_is_closed_all_the_same() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const page = await context.newPage();
+             await page.goto(site + '/index.html');
+             await page.evaluate(() => addEventListener('beforeunload', (e) => e.preventDefault()));
+             await page.getByRole('button').click();
+             await page.close();
+             return context.pages().length;",
+        )
+        .await;
+    assert_eq!(seen, 1);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_pdf_takes_the_debugger_away_and_the_tab_is_taken_back() {
+    let stage = Stage::with_controlled_tab().await;
+    visit(&stage, &(stage.site.url() + "/page.pdf")).await;
+    stage
+        .status_when("the tab on the PDF", |status| {
+            status.pages.iter().any(|page| page.url.ends_with("/page.pdf"))
+        })
+        .await;
+    let state = stage.in_worker("getExtensionState()").await;
+    assert_eq!(state["tabs"][0]["state"], json!("connected"), "{state}");
+    stage.end().await;
+}
+
+async fn visit(stage: &Stage, url: &str) {
+    let visit = format!(
+        "new Promise(async (resolve) => {{
+            const [tab] = await chrome.tabs.query({{ active: true }});
+            const listener = (id, change) => {{
+                if (id !== tab.id || change.status !== 'complete') return;
+                chrome.tabs.onUpdated.removeListener(listener);
+                resolve();
+            }};
+            chrome.tabs.onUpdated.addListener(listener);
+            chrome.tabs.update(tab.id, {{ url: '{url}' }});
+        }})"
+    );
+    stage.in_worker(&visit).await;
+}

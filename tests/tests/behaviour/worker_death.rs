@@ -1,0 +1,87 @@
+//! Chrome may end the extension's worker at any time. Nobody should notice.
+
+use end_to_end::Stage;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_client_keeps_its_page_and_its_session_when_the_worker_dies() {
+    let stage = Stage::with_controlled_tab().await;
+    let client = stage.playwright(
+        "const page = context.pages()[0];
+         const seen = [];
+         page.on('close', () => seen.push('closed'));
+         await page.goto(site + '/index.html');
+         const pending = page.evaluate(() => new Promise(() => {})).catch(() => 'failed');
+         await page.evaluate(() => { document.title = 'kill me'; });
+         seen.push(await pending);
+         const before = Date.now();
+         seen.push(await page.evaluate('6*7'));
+         const after = Date.now() - before;
+         await page.goto(site + '/frames.html');
+         seen.push(await page.title(), context.pages().length, after < 2000);
+         return [...seen];",
+    );
+    let user = async {
+        // The page is there, and its client waits for an evaluation that never ends.
+        let is_there = |url: &str| url.ends_with("/index.html");
+        stage.status_when("the client", |status| is_there(&status.pages[0].url)).await;
+        stage
+            .until_in_worker(
+                "chrome.debugger.getTargets().then((all) => all.some((t) => t.title === 'kill me'))",
+            )
+            .await;
+        stage.end_worker().await;
+    };
+    let (seen, ()) = tokio::join!(client, user);
+    assert_eq!(seen, json!(["failed", 42, "a page with a foreign frame", 1, true]));
+    let state = stage.in_worker("getExtensionState()").await;
+    assert_eq!(state["tabs"][0]["sessionId"], "pw-tab-1");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_tab_can_be_released_by_a_worker_that_did_not_attach_it() {
+    let stage = Stage::with_controlled_tab().await;
+    stage.end_worker().await;
+    stage.status_when("the worker to go", |status| !status.connected).await;
+    stage.status_when("the tab to come back", |status| status.page_count == 1).await;
+    let toggled = stage.browser.click_icon().await.unwrap();
+    assert_eq!(toggled["isConnected"], false);
+    let toggled = stage.control_tab().await;
+    assert_eq!(toggled["isConnected"], true);
+    assert_eq!(toggled["state"]["tabs"][0]["sessionId"], "pw-tab-2", "no name is used twice");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn frames_of_another_site_outlive_the_worker() {
+    let stage = Stage::with_controlled_tab().await;
+    let client = stage.playwright(
+        "const page = context.pages()[0];
+         await page.goto(site + '/frames.html');
+         await page.frameLocator('iframe').getByRole('button').waitFor();
+         await page.evaluate(() => { document.title = 'kill me'; });
+         while ((await page.title().catch(() => '')) !== 'killed');
+         await page.frameLocator('iframe').getByRole('button').click();
+         return page.frameLocator('iframe').getByRole('button').textContent();",
+    );
+    let user = async {
+        let ready =
+            "chrome.debugger.getTargets().then((all) => all.some((t) => t.title === 'kill me'))";
+        stage.until_in_worker(ready).await;
+        stage.end_worker().await;
+        stage.status_when("the worker to go", |status| !status.connected).await;
+        stage.status_when("the tab to come back", |status| status.page_count == 1).await;
+        stage
+            .in_worker(
+                "chrome.tabs.query({ active: true }).then(([tab]) =>
+                    chrome.debugger.sendCommand({ tabId: tab.id }, 'Runtime.evaluate', {
+                        expression: 'document.title = \"killed\"',
+                    }))",
+            )
+            .await;
+    };
+    let (seen, ()) = tokio::join!(client, user);
+    assert_eq!(seen, "clicked");
+    stage.end().await;
+}

@@ -47,7 +47,7 @@ $(DIST)/manifest.json: $(SOURCES)
 		--target web --no-typescript --no-pack --profile wasm --out-dir ../$(DIST)/pkg
 	@rm -f $(DIST)/pkg/.gitignore
 	@mkdir -p $(DIST)/icons && cp extension-shell/icons/*.png $(DIST)/icons/
-	@cp extension-shell/background.js extension-shell/waker.* $(DIST)/
+	@cp extension-shell/*.js extension-shell/*.html $(DIST)/
 	@cp extension-shell/manifest.json $(DIST)/
 
 clean: ## Remove everything that was built

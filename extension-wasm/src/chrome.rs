@@ -9,6 +9,7 @@ pub(crate) mod debugger;
 pub(crate) mod groups;
 pub(crate) mod offscreen;
 pub(crate) mod runtime;
+pub(crate) mod scripting;
 pub(crate) mod storage;
 pub(crate) mod tabs;
 pub(crate) mod windows;

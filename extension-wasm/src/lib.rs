@@ -51,6 +51,8 @@ struct Shell {
 /// when the WASM is ready.
 #[wasm_bindgen]
 pub fn start() {
+    spawn_local(async { log_failure(offscreen::keep_open(WAKER).await) });
+    spawn_local(async { log_failure(alarms::create(WAKE_UP).await) });
     spawn_local(async {
         let local = local().await.unwrap_or_default();
         let hello = ExtensionHello {
@@ -62,8 +64,6 @@ pub fn start() {
         };
         let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;
         step(Input::Started { settings: local.settings(), hello, snapshot });
-        log_failure(alarms::create(WAKE_UP).await);
-        log_failure(offscreen::keep_open(WAKER).await);
     });
 }
 

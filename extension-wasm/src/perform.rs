@@ -8,7 +8,7 @@ use shared_protocol::{ExtensionMessage, TabId, TargetInfo};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::AbortSignal;
 
-use crate::chrome::{action, debugger, groups, storage, tabs, windows};
+use crate::chrome::{action, debugger, groups, scripting, storage, tabs, windows};
 use crate::error::ChromeError;
 use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
@@ -23,6 +23,9 @@ const GIVE_UP: Duration = Duration::from_secs(10);
 
 /// How long a tab must be unused before it may be slow again.
 const REST: Duration = Duration::from_secs(2);
+
+/// What Chrome says of a page that has a frame of another extension in it.
+const FOREIGN_FRAME: &str = "chrome-extension:// URL of different extension";
 
 /// How long a relay on this machine may take to say that it is there.
 const PROBE_MILLISECONDS: u32 = 2000;
@@ -90,6 +93,11 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             let group = groups::join(tab, &groups).await.unwrap_or_default();
             step(Input::Grouped { group });
         }),
+        Effect::AskPlace { tab } => spawn_local(async move {
+            let place = tabs::get(tab).await.ok().and_then(|tab| tab.group_id);
+            let group = place.filter(|group| *group != tabs::NO_GROUP);
+            step(Input::Placed { tab, group });
+        }),
         Effect::Ungroup { tab, groups } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its place.
             drop(groups::leave(tab, &groups).await);
@@ -153,7 +161,14 @@ async fn ask_relay(port: u16, method: Method, path: &str) -> Option<Response> {
 
 /// Attaches, and asks for what the relay has to announce. A tab that does not answer is let go.
 async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
-    debugger::attach(tab).await?;
+    match debugger::attach(tab).await {
+        Err(error) if error.message.contains(FOREIGN_FRAME) => {
+            // On a page of the other extension itself, the script may not run either.
+            scripting::run_file(tab, "remove-foreign-frames.js").await.map_err(|_| error)?;
+            debugger::attach(tab).await?;
+        }
+        outcome => outcome?,
+    }
     let described = async {
         debugger::ask(tab, "Page.enable").await?;
         debugger::target_info(tab).await

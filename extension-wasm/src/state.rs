@@ -100,6 +100,10 @@ pub enum Input<P> {
         tab: TabId,
         group: Option<GroupId>,
     },
+    Placed {
+        tab: TabId,
+        group: Option<GroupId>,
+    },
     /// Into another window.
     TabMoved {
         tab: TabId,
@@ -221,6 +225,10 @@ pub enum Effect<P> {
     Group {
         tab: TabId,
         groups: Vec<GroupId>,
+    },
+    /// See which group a tab is in. By the time of the answer, what it did has been told.
+    AskPlace {
+        tab: TabId,
     },
     /// Take a tab out of its group if it is one of these.
     Ungroup {
@@ -392,7 +400,12 @@ impl<P: Payload> Worker<P> {
             Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
             Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
             Input::TabRegrouped { tab, group } => self.regrouped(tab, group, effects),
-            Input::TabMoved { tab } => self.grouping.moved(tab),
+            Input::Placed { tab, group } => self.placed(tab, group, effects),
+            Input::TabMoved { tab } => {
+                if self.tabs.get(tab).is_some() {
+                    self.grouping.moved(tab);
+                }
+            }
             Input::TabRemoved { tab } => self.tab_removed(tab, effects),
             Input::GroupRemoved { group } => self.grouping.forget_group(group),
             Input::WindowRemoved { window } => {

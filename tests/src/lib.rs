@@ -56,11 +56,25 @@ impl Stage {
         stage
     }
 
+    /// As [`Stage::new`], in a browser that has the extensions in `tests/extensions` too.
+    pub async fn with_other_extensions() -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("extensions");
+        let others = std::fs::read_dir(folder).expect("there are other extensions");
+        let others = others.map(|entry| entry.expect("a folder can be read").path());
+        let stage = Self::set_up(&others.collect::<Vec<_>>()).await.with_relay().await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage
+    }
+
     /// Sets up all parts but the relay, whose port is free.
     pub async fn without_relay() -> Self {
+        Self::set_up(&[]).await
+    }
+
+    async fn set_up(other_extensions: &[PathBuf]) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let port = free_port().await;
-        let browser = start_browser(home.path()).await;
+        let browser = start_browser(home.path(), other_extensions).await;
         browser.use_relay_port(port).await.expect("the extension takes a port");
         Self { relay: None, port, browser, site: Site::start().await, home }
     }
@@ -85,7 +99,8 @@ impl Stage {
         self.start_relay_with(false).await;
     }
 
-    async fn start_relay_with(&mut self, separate_window: bool) {
+    /// Starts the relay again, where it was, in one window mode or the other.
+    pub async fn start_relay_with(&mut self, separate_window: bool) {
         let options = RelayOptions { port: self.port, separate_window, ..RelayOptions::default() };
         self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
     }
@@ -150,6 +165,20 @@ impl Stage {
         playwright::run(body, &self.url(), &self.site.url(), self.home.path()).await
     }
 
+    /// Ends the browser and starts it again with the same profile.
+    pub async fn restart_browser(self) -> Self {
+        let Self { relay, port, browser, site, home } = self;
+        browser.stop().await;
+        let browser = start_browser(home.path(), &[]).await;
+        Self { relay, port, browser, site, home }
+    }
+
+    /// Opens a WebSocket to the relay as an extension that speaks for itself.
+    pub async fn raw_extension(&self, query: &str) -> RawClient {
+        let url = format!("ws://127.0.0.1:{}/extension?{query}", self.port);
+        RawClient::connect_from(&url, &format!("chrome-extension://{}", relay::EXTENSION_ID)).await
+    }
+
     /// Opens a WebSocket to the relay as a client that speaks for itself.
     pub async fn raw_client(&self, path: &str) -> RawClient {
         RawClient::connect(&format!("ws://127.0.0.1:{}{path}", self.port)).await
@@ -173,20 +202,34 @@ impl Stage {
 
 /// Starts a Chromium with the built extension. Nobody's relay on the usual port can be reached
 /// from it: the address is taken away.
-async fn start_browser(home: &Path) -> Browser {
+async fn start_browser(home: &Path, other_extensions: &[PathBuf]) -> Browser {
     let program = relay::browser::find().expect("a Chromium is installed; `make test` does that");
+    let mut arguments: Vec<OsString> = [
+        "--disable-quic",
+        "--screen-info={1920x1080}",
+        "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND",
+    ]
+    .map(OsString::from)
+    .into();
+    if !other_extensions.is_empty() {
+        let mut all = built_extension().into_os_string();
+        for other in other_extensions {
+            all.push(",");
+            all.push(other);
+        }
+        // The last of a repeated switch counts.
+        for switch in ["--load-extension=", "--disable-extensions-except="] {
+            let mut argument = OsString::from(switch);
+            argument.push(&all);
+            arguments.push(argument);
+        }
+    }
     let options = BrowserOptions {
         program,
         extension: built_extension(),
         profile: home.join("profile"),
         headless: true,
-        arguments: [
-            "--disable-quic",
-            "--screen-info={1920x1080}",
-            "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND",
-        ]
-        .map(OsString::from)
-        .into(),
+        arguments,
         environment: vec![("HOME".into(), home.into())],
     };
     match Browser::start(&options).await {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::PATIENCE;
@@ -16,6 +17,14 @@ pub struct RawClient(WebSocketStream<MaybeTlsStream<TcpStream>>);
 impl RawClient {
     pub(crate) async fn connect(url: &str) -> Self {
         let (socket, _) = connect_async(url).await.expect("the relay takes the socket");
+        Self(socket)
+    }
+
+    pub(crate) async fn connect_from(url: &str, origin: &str) -> Self {
+        let mut request = url.into_client_request().expect("the address is one");
+        let origin = origin.parse().expect("the origin fits into a header");
+        request.headers_mut().insert("origin", origin);
+        let (socket, _) = connect_async(request).await.expect("the relay takes the socket");
         Self(socket)
     }
 

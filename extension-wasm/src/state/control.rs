@@ -255,9 +255,22 @@ impl<P: Payload> Worker<P> {
         let is_controlled = self.tabs.get(tab).is_some();
         match self.grouping.meaning(tab, group, is_controlled) {
             Meaning::DraggedIn => self.icon_clicked(tab, effects),
-            Meaning::DraggedOut => self.release(tab, effects),
-            Meaning::MovedAway => self.grouping.add(tab, effects),
+            Meaning::Left => effects.push(Effect::AskPlace { tab }),
             Meaning::Nothing => {}
+        }
+    }
+
+    /// Where a tab is that has left its group.
+    pub(super) fn placed(
+        &mut self,
+        tab: TabId,
+        group: Option<GroupId>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let is_controlled = self.tabs.get(tab).is_some();
+        let has_left = self.grouping.meaning(tab, group, is_controlled) == Meaning::Left;
+        if has_left && !self.grouping.came_along(tab, effects) {
+            self.release(tab, effects);
         }
     }
 

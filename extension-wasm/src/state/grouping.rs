@@ -23,6 +23,8 @@ pub(super) struct Grouping {
     /// Tabs to be grouped. One at a time: two at once would make two groups.
     queue: VecDeque<TabId>,
     busy: bool,
+    /// Tabs that changed their group while we were at it; perhaps that was us.
+    unclear: BTreeSet<TabId>,
     /// Tabs that have just come into another window, which takes them out of their group.
     moved: BTreeSet<TabId>,
 }
@@ -32,10 +34,9 @@ pub(super) struct Grouping {
 pub(super) enum Meaning {
     /// The user put it among the controlled tabs.
     DraggedIn,
-    /// The user took it out.
-    DraggedOut,
-    /// It came along to another window and has to be grouped there.
-    MovedAway,
+    /// It is no longer among them. Chrome says so before it says that the tab came along to another
+    /// window, so one has to ask where it is.
+    Left,
     Nothing,
 }
 
@@ -46,6 +47,7 @@ impl Default for Grouping {
             ours: BTreeSet::new(),
             queue: VecDeque::new(),
             busy: false,
+            unclear: BTreeSet::new(),
             moved: BTreeSet::new(),
         }
     }
@@ -76,11 +78,14 @@ impl Grouping {
         self.busy = false;
         self.ours.extend(group);
         self.next(effects);
+        let unclear = std::mem::take(&mut self.unclear);
+        effects.extend(unclear.into_iter().map(|tab| Effect::AskPlace { tab }));
     }
 
     pub(super) fn remove<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.queue.retain(|queued| *queued != tab);
         self.moved.remove(&tab);
+        self.unclear.remove(&tab);
         if self.enabled && !self.ours.is_empty() {
             effects.push(Effect::Ungroup { tab, groups: self.ours() });
         }
@@ -96,16 +101,28 @@ impl Grouping {
         group: Option<GroupId>,
         is_controlled: bool,
     ) -> Meaning {
-        if !self.enabled || self.busy {
-            return Meaning::Nothing;
-        }
-        let is_ours = group.is_some_and(|group| self.ours.contains(&group));
-        match (is_controlled, is_ours) {
+        match (is_controlled, self.is_ours(group)) {
             (false, true) => Meaning::DraggedIn,
-            (true, false) if self.moved.remove(&tab) && group.is_none() => Meaning::MovedAway,
-            (true, false) if !self.queue.contains(&tab) => Meaning::DraggedOut,
+            (true, false) if self.busy || self.queue.contains(&tab) => {
+                self.unclear.insert(tab);
+                Meaning::Nothing
+            }
+            (true, false) if self.enabled => Meaning::Left,
             (true, _) | (false, false) => Meaning::Nothing,
         }
+    }
+
+    /// Whether a tab that left its group came along to another window, and is grouped there.
+    pub(super) fn came_along<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) -> bool {
+        let moved = self.moved.remove(&tab);
+        if moved {
+            self.add(tab, effects);
+        }
+        moved
+    }
+
+    fn is_ours(&self, group: Option<GroupId>) -> bool {
+        self.enabled && group.is_some_and(|group| self.ours.contains(&group))
     }
 
     pub(super) fn forget_group(&mut self, group: GroupId) {

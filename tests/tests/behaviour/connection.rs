@@ -59,3 +59,58 @@ async fn the_same_client_id_twice_is_refused() {
     assert_eq!(answer, json!({ "id": 2, "result": { "browserContextIds": [] } }));
     stage.end().await;
 }
+
+#[tokio::test]
+async fn a_worker_that_died_while_no_relay_was_there_finds_it_when_it_comes() {
+    let stage = Stage::without_relay().await;
+    stage.until_in_worker("chrome.offscreen.hasDocument()").await;
+    stage.end_worker().await;
+    let stage = stage.with_relay().await;
+    stage.status_when("the extension to connect", |status| status.connected).await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_displaced_extension_waits_and_comes_back_when_the_other_has_left() {
+    let stage = Stage::with_controlled_tab().await;
+    let install_id =
+        stage.in_worker("chrome.storage.local.get().then((all) => all.installId)").await;
+    let install_id = install_id.as_str().unwrap();
+    let other = stage.raw_extension(&format!("browser=Chromium&installId={install_id}")).await;
+    stage
+        .until_in_worker(
+            "getExtensionState().then((s) => s.connectionState === 'extension-replaced')",
+        )
+        .await;
+    drop(other);
+    stage
+        .until_in_worker("getExtensionState().then((s) => s.connectionState === 'connected')")
+        .await;
+    stage.status_when("the tab to come back", |status| status.page_count == 1).await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_browser_that_was_restarted_starts_clean() {
+    let stage = Stage::with_controlled_tab().await.restart_browser().await;
+    stage.status_when("the extension to connect", |status| status.connected).await;
+    let state = stage.in_worker("getExtensionState()").await;
+    assert_eq!(state["tabs"], json!([]));
+    let toggled = stage.control_tab().await;
+    assert_eq!(toggled["state"]["tabs"][0]["sessionId"], "pw-tab-1");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn the_extension_says_who_it_is_but_not_who_the_user_is() {
+    let stage = Stage::new().await;
+    let body = format!("return (await fetch('{}/extensions/status')).json();", stage.url());
+    let mut status = stage.playwright(&body).await;
+    let extension = status["extensions"][0].take();
+    assert_eq!(extension["browser"], "Chromium");
+    assert_eq!(extension["playwriterVersion"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(extension["profile"], json!(null));
+    let key = extension["stableKey"].as_str().unwrap();
+    assert!(key.starts_with("install:Chromium:"), "{key}");
+    stage.end().await;
+}

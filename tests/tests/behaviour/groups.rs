@@ -84,3 +84,55 @@ async fn groups_can_be_switched_off() {
     assert_eq!(stage.in_worker(GROUPS).await, json!([]));
     stage.end().await;
 }
+
+#[tokio::test]
+async fn a_group_that_the_user_renamed_and_collapsed_stays_so_and_takes_new_tabs() {
+    let stage = Stage::with_controlled_tab().await;
+    stage.until_in_worker("chrome.tabGroups.query({}).then((all) => all.length === 1)").await;
+    stage
+        .in_worker(
+            "chrome.tabGroups.query({}).then(([group]) =>
+                chrome.tabGroups.update(group.id, { title: 'robots', collapsed: false }))",
+        )
+        .await;
+    stage.playwright("await context.newPage()").await;
+    stage
+        .until_in_worker(
+            "chrome.tabs.query({}).then((tabs) => tabs.length === 2 &&
+                tabs.every((tab) => tab.groupId !== -1 && tab.groupId === tabs[0].groupId))",
+        )
+        .await;
+    assert_eq!(stage.in_worker(GROUPS).await, json!([["robots", "green"]]));
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_tab_that_moves_to_another_window_stays_controlled_and_is_grouped_there() {
+    let stage = Stage::with_controlled_tab().await;
+    stage.playwright("await context.newPage()").await;
+    stage
+        .until_in_worker(
+            "chrome.tabs.query({}).then((tabs) => tabs.every((tab) => tab.groupId !== -1))",
+        )
+        .await;
+    stage
+        .in_worker(
+            "(async () => {
+                const [tab] = await chrome.tabs.query({ active: false });
+                const window = await chrome.windows.create({ focused: false, url: 'about:blank' });
+                await chrome.tabs.move(tab.id, { windowId: window.id, index: -1 });
+                globalThis.moved = tab.id;
+            })()",
+        )
+        .await;
+    stage
+        .until_in_worker("chrome.tabs.get(globalThis.moved).then((tab) => tab.groupId !== -1)")
+        .await;
+    assert_eq!(
+        stage.in_worker(GROUPS).await,
+        json!([["playwriter", "green"], ["playwriter", "green"]])
+    );
+    let status = stage.status_when("both tabs", |status| status.page_count == 2).await;
+    assert_eq!(status.page_count, 2);
+    stage.end().await;
+}

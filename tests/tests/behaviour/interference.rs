@@ -103,6 +103,55 @@ async fn a_pdf_takes_the_debugger_away_and_the_tab_is_taken_back() {
     stage.end().await;
 }
 
+#[tokio::test]
+async fn a_frame_of_another_extension_does_not_stop_an_attach() {
+    let stage = Stage::with_other_extensions().await;
+    visit(&stage, &(stage.site.url() + "/index.html?inject")).await;
+    let toggled = stage.control_tab().await;
+    assert_eq!(toggled["isConnected"], true, "{toggled}");
+    assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_discarded_tab_is_gone_and_its_icon_is_black() {
+    let stage = Stage::with_controlled_tab().await;
+    stage.playwright("await (await context.newPage()).goto(site + '/index.html')").await;
+    let two = stage.status_when("two tabs", |status| status.page_count == 2).await;
+    assert!(two.pages[1].url.ends_with("/index.html"));
+    stage
+        .in_worker(
+            "chrome.tabs.query({ active: false }).then(([tab]) => chrome.tabs.discard(tab.id))",
+        )
+        .await;
+    stage.status_when("the discarded tab to go", |status| status.page_count == 1).await;
+    let title = "chrome.tabs.query({ active: false })
+        .then(([tab]) => chrome.action.getTitle({ tabId: tab.id }))";
+    assert_eq!(stage.in_worker(title).await, "Playwriter: click to control this tab");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_frozen_tab_holds_nobody_else_up() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const [page] = context.pages();
+             const other = await context.newPage();
+             const frozen = page.evaluate(() => {
+               const end = Date.now() + 3000;
+               while (Date.now() < end);
+               return 'thawed';
+             });
+             const start = Date.now();
+             const answer = await other.evaluate('1+1');
+             return [answer, Date.now() - start < 2500, await frozen];",
+        )
+        .await;
+    assert_eq!(seen, json!([2, true, "thawed"]));
+    stage.end().await;
+}
+
 async fn visit(stage: &Stage, url: &str) {
     let visit = format!(
         "new Promise(async (resolve) => {{

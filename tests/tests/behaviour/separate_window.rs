@@ -78,3 +78,27 @@ async fn a_tab_works_on_wherever_the_user_drags_it() {
     assert_eq!(stage.in_worker(WINDOWS).await, json!([1, 1]));
     stage.end().await;
 }
+
+#[tokio::test]
+async fn a_change_of_mode_affects_only_tabs_that_open_later() {
+    let mut stage = Stage::new().await;
+    stage.control_tab().await;
+    stage.playwright("await context.newPage()").await;
+    stage.stop_relay().await;
+    stage.start_relay_with(true).await;
+    stage.status_when("the tabs to come back", |status| status.page_count == 2).await;
+    stage.playwright("await context.newPage()").await;
+    assert_eq!(stage.in_worker(WINDOWS).await, json!([2, 1]));
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn the_window_closes_when_the_relay_stays_away() {
+    let mut stage = Stage::with_separate_window().await;
+    stage.control_tab().await;
+    stage.playwright("await context.newPage()").await;
+    assert_eq!(stage.in_worker(WINDOWS).await, json!([1, 1]));
+    stage.stop_relay().await;
+    stage.until_in_worker("chrome.windows.getAll().then((windows) => windows.length === 1)").await;
+    stage.end().await;
+}

@@ -610,4 +610,7 @@ fn event<P: Payload>(method: &str, params: &impl Serialize) -> ExtensionMessage<
 }
 
 #[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
+mod properties;
+#[cfg(test)]
 mod tests;

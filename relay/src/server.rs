@@ -170,7 +170,8 @@ fn listen(options: &RelayOptions) -> Result<TcpListener, StartError> {
     })
 }
 
-/// The one loop that owns the relay.
+/// The one loop that owns the relay, and the one that looks at the clock for it.
+#[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
 async fn run(
     mut relay: Relay,
     events: &mut mpsc::Receiver<Event>,

@@ -20,6 +20,7 @@ pub struct Snapshot<P> {
     pub tabs: Vec<StoredTab<P>>,
     children: Vec<StoredChild<P>>,
     groups: Vec<GroupId>,
+    grouped_tabs: Vec<TabId>,
     windows: Windows,
     /// What tabs are to be told about their children from the start.
     auto_attach: Option<P>,
@@ -53,6 +54,7 @@ impl<P> Default for Snapshot<P> {
             tabs: Vec::new(),
             children: Vec::new(),
             groups: Vec::new(),
+            grouped_tabs: Vec::new(),
             windows: Windows::default(),
             auto_attach: None,
         }
@@ -73,7 +75,7 @@ impl<P: Payload> Worker<P> {
 
     pub(super) fn restore(&mut self, snapshot: Snapshot<P>) {
         self.tabs.resume_from(snapshot.last_session);
-        self.grouping.resume_with(snapshot.groups);
+        self.grouping.resume_with(snapshot.groups, snapshot.grouped_tabs);
         self.windows = snapshot.windows;
         self.auto_attach = snapshot.auto_attach;
         for tab in snapshot.tabs {
@@ -102,6 +104,7 @@ impl<P: Payload> Worker<P> {
             tabs: self.tabs.attached_tabs().map(tab).collect(),
             children: self.tabs.children().iter().map(child).collect(),
             groups: self.grouping.ours(),
+            grouped_tabs: self.grouping.members(),
             windows: self.windows.clone(),
             auto_attach: self.auto_attach.clone(),
         }

@@ -20,9 +20,11 @@ pub(super) struct Grouping {
     enabled: bool,
     /// The groups we made, one for each window.
     ours: BTreeSet<GroupId>,
+    /// The tabs that we put into them. A tab in a group of the user's is none of them.
+    members: BTreeSet<TabId>,
     /// Tabs to be grouped. One at a time: two at once would make two groups.
     queue: VecDeque<TabId>,
-    busy: bool,
+    busy: Option<TabId>,
     /// Tabs that changed their group while we were at it; perhaps that was us.
     unclear: BTreeSet<TabId>,
     /// Tabs that have just come into another window, which takes them out of their group.
@@ -45,8 +47,9 @@ impl Default for Grouping {
         Self {
             enabled: true,
             ours: BTreeSet::new(),
+            members: BTreeSet::new(),
             queue: VecDeque::new(),
-            busy: false,
+            busy: None,
             unclear: BTreeSet::new(),
             moved: BTreeSet::new(),
         }
@@ -62,8 +65,13 @@ impl Grouping {
         self.ours.iter().copied().collect()
     }
 
-    pub(super) fn resume_with(&mut self, ours: Vec<GroupId>) {
+    pub(super) fn members(&self) -> Vec<TabId> {
+        self.members.iter().copied().collect()
+    }
+
+    pub(super) fn resume_with(&mut self, ours: Vec<GroupId>, members: Vec<TabId>) {
         self.ours.extend(ours);
+        self.members.extend(members);
     }
 
     pub(super) fn add<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
@@ -75,7 +83,10 @@ impl Grouping {
 
     /// The group that a tab was put into; `None` if it stayed where the user has it.
     pub(super) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
-        self.busy = false;
+        let tab = self.busy.take();
+        if group.is_some() {
+            self.members.extend(tab);
+        }
         self.ours.extend(group);
         self.next(effects);
         let unclear = std::mem::take(&mut self.unclear);
@@ -86,7 +97,7 @@ impl Grouping {
         self.queue.retain(|queued| *queued != tab);
         self.moved.remove(&tab);
         self.unclear.remove(&tab);
-        if self.enabled && !self.ours.is_empty() {
+        if self.members.remove(&tab) && self.enabled {
             effects.push(Effect::Ungroup { tab, groups: self.ours() });
         }
     }
@@ -103,12 +114,16 @@ impl Grouping {
     ) -> Meaning {
         match (is_controlled, self.is_ours(group)) {
             (false, true) => Meaning::DraggedIn,
-            (true, false) if self.busy || self.queue.contains(&tab) => {
+            (true, false) if self.busy.is_some() || self.queue.contains(&tab) => {
                 self.unclear.insert(tab);
                 Meaning::Nothing
             }
-            (true, false) if self.enabled => Meaning::Left,
-            (true, _) | (false, false) => Meaning::Nothing,
+            (true, false) if self.enabled && self.members.contains(&tab) => Meaning::Left,
+            (true, true) => {
+                self.members.insert(tab);
+                Meaning::Nothing
+            }
+            (true, false) | (false, false) => Meaning::Nothing,
         }
     }
 
@@ -130,11 +145,11 @@ impl Grouping {
     }
 
     fn next<P>(&mut self, effects: &mut Vec<Effect<P>>) {
-        if self.busy {
+        if self.busy.is_some() {
             return;
         }
         if let Some(tab) = self.queue.pop_front() {
-            self.busy = true;
+            self.busy = Some(tab);
             effects.push(Effect::Group { tab, groups: self.ours() });
         }
     }

@@ -709,7 +709,7 @@ fn methods(effects: &[Effect<Json>]) -> Vec<String> {
     effects.iter().map(method).collect()
 }
 
-fn info(target: &str) -> TargetInfo<Json> {
+pub(super) fn info(target: &str) -> TargetInfo<Json> {
     TargetInfo {
         target_id: TargetId::new(target),
         kind: "page".to_owned(),
@@ -764,7 +764,7 @@ fn ticket(id: i64) -> Ticket {
 /// A payload for native tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Json(Value);
+pub(super) struct Json(pub(super) Value);
 
 impl Payload for Json {
     fn read<T: DeserializeOwned>(&self) -> Result<T, Unreadable> {

@@ -1,5 +1,7 @@
 //! Every transition: inputs in, effects out.
 
+#![expect(clippy::disallowed_methods, reason = "any instant will do")]
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

@@ -1,5 +1,7 @@
 //! Many tabs, opened and closed by clients, and through a restart of the relay.
 
+#![expect(clippy::disallowed_methods, reason = "the figure is a time")]
+
 use std::time::Instant;
 
 use end_to_end::{Stage, show_figure};

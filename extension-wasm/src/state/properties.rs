@@ -1,0 +1,325 @@
+//! Whatever happens, in whatever order: what must never happen does not.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "the rest is of no interest here")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::json;
+use shared_protocol::{CdpEvent, ExtensionHello, ExtensionMessage, TabId};
+
+use super::tests::{Json, info};
+use super::{Attempt, Effect, GroupId, Input, Settings, Snapshot, WindowId, Worker};
+
+/// What the user, Chrome and the relay may do at any moment.
+#[derive(Debug, Clone)]
+enum Move {
+    Click(i32),
+    ReleaseAll,
+    Command {
+        session: u32,
+        method: &'static str,
+    },
+    CreateTarget,
+    DebuggerTakenAway {
+        tab: i32,
+        reason: &'static str,
+    },
+    TabClosed(i32),
+    TabNavigated(i32),
+    TabRegrouped(i32, Option<i32>),
+    Crash(i32),
+    PopupOf(i32),
+    RelayLost(u16),
+    WindowMode(bool),
+    /// Chrome or the clock answers one of the things that are under way; `fails` decides how.
+    Answer {
+        which: usize,
+        fails: bool,
+    },
+    WorkerDies,
+}
+
+fn moves() -> impl Strategy<Value = Move> {
+    let tab = 1..5_i32;
+    prop_oneof![
+        4 => tab.clone().prop_map(Move::Click),
+        1 => Just(Move::ReleaseAll),
+        4 => (1..8_u32, prop_oneof![
+            Just("Runtime.enable"), Just("Page.captureScreenshot"), Just("Target.setAutoAttach"),
+        ]).prop_map(|(session, method)| Move::Command { session, method }),
+        2 => Just(Move::CreateTarget),
+        2 => (tab.clone(), prop_oneof![Just("target_closed"), Just("canceled_by_user")])
+            .prop_map(|(tab, reason)| Move::DebuggerTakenAway { tab, reason }),
+        1 => tab.clone().prop_map(Move::TabClosed),
+        2 => tab.clone().prop_map(Move::TabNavigated),
+        2 => (tab.clone(), prop_oneof![Just(None), (50..52_i32).prop_map(Some)])
+            .prop_map(|(tab, group)| Move::TabRegrouped(tab, group)),
+        1 => tab.clone().prop_map(Move::Crash),
+        1 => tab.prop_map(Move::PopupOf),
+        1 => prop_oneof![Just(1006), Just(4001)].prop_map(Move::RelayLost),
+        1 => any::<bool>().prop_map(Move::WindowMode),
+        20 => (any::<usize>(), any::<bool>()).prop_map(|(which, fails)| Move::Answer { which, fails }),
+        1 => Just(Move::WorkerDies),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_relay_is_told_a_consistent_story(moves in prop::collection::vec(moves(), 1..120)) {
+        let mut world = World::new();
+        for next in moves {
+            world.make(next)?;
+        }
+        world.answer_everything()?;
+        prop_assert!(world.unanswered.is_empty(), "never answered: {:?}", world.unanswered);
+    }
+}
+
+/// A worker, and what the world around it has seen and owes it.
+struct World {
+    worker: Worker<Json>,
+    under_way: Vec<Effect<Json>>,
+    snapshot: Snapshot<Json>,
+    attempt: Attempt,
+    is_open: bool,
+    last_request: i64,
+    next_tab: i32,
+    /// Requests of the relay that now is.
+    unanswered: BTreeSet<i64>,
+    /// Sessions that the relay has been told of and not been told to forget, by target.
+    announced: BTreeMap<String, String>,
+    /// Every session name ever, by target: none may stand for two attachments.
+    ended: BTreeSet<String>,
+}
+
+impl World {
+    fn new() -> Self {
+        let mut world = Self {
+            worker: Worker::default(),
+            under_way: Vec::new(),
+            snapshot: Snapshot::default(),
+            attempt: Attempt(0),
+            is_open: false,
+            last_request: 0,
+            next_tab: 100,
+            unanswered: BTreeSet::new(),
+            announced: BTreeMap::new(),
+            ended: BTreeSet::new(),
+        };
+        world.start().expect("a start breaks nothing");
+        world
+    }
+
+    fn start(&mut self) -> Result<(), TestCaseError> {
+        let settings = Settings { port: 1, tab_groups: true };
+        let (hello, snapshot) = (ExtensionHello::default(), self.snapshot.clone());
+        self.feed(Input::Started { settings, hello, snapshot })
+    }
+
+    fn make(&mut self, next: Move) -> Result<(), TestCaseError> {
+        match next {
+            Move::Click(tab) => self.feed(Input::IconClicked { tab: TabId(tab) }),
+            Move::ReleaseAll => self.feed(Input::ReleaseAll),
+            Move::Command { session, method } => {
+                let session = format!("pw-tab-{session}");
+                self.request(json!({ "method": method, "sessionId": session, "params": {} }))
+            }
+            Move::CreateTarget => self.request(json!({ "method": "Target.createTarget" })),
+            Move::DebuggerTakenAway { tab, reason } => {
+                self.feed(Input::DebuggerDetached { tab: TabId(tab), reason: reason.to_owned() })
+            }
+            Move::TabClosed(tab) => self.feed(Input::TabRemoved { tab: TabId(tab) }),
+            Move::TabNavigated(tab) => self.feed(Input::TabNavigated { tab: TabId(tab) }),
+            Move::TabRegrouped(tab, group) => {
+                self.feed(Input::TabRegrouped { tab: TabId(tab), group: group.map(GroupId) })
+            }
+            Move::Crash(tab) => self.feed(Input::DebuggerEvent {
+                tab: TabId(tab),
+                session: None,
+                method: "Inspector.targetCrashed".to_owned(),
+                params: Json(json!({})),
+            }),
+            Move::PopupOf(opener) => {
+                self.next_tab += 1;
+                self.feed(Input::PopupOpened { tab: TabId(self.next_tab), opener: TabId(opener) })
+            }
+            Move::RelayLost(code) => {
+                let was_open = std::mem::take(&mut self.is_open);
+                if was_open {
+                    self.relay_forgets();
+                    self.feed(Input::SocketClosed { attempt: self.attempt, code })?;
+                }
+                Ok(())
+            }
+            Move::WindowMode(separate) => self.relay_sent(
+                json!({ "method": "setWindowMode", "params": { "separateWindow": separate } }),
+            ),
+            Move::Answer { which, fails } => self.answer(which, fails),
+            Move::WorkerDies => {
+                self.is_open = false;
+                self.relay_forgets();
+                self.under_way.clear();
+                self.worker = Worker::default();
+                self.attempt = Attempt(0);
+                self.start()
+            }
+        }
+    }
+
+    fn relay_forgets(&mut self) {
+        self.unanswered.clear();
+        self.announced.clear();
+    }
+
+    fn request(&mut self, params: serde_json::Value) -> Result<(), TestCaseError> {
+        if !self.is_open {
+            return Ok(());
+        }
+        self.last_request += 1;
+        self.unanswered.insert(self.last_request);
+        self.relay_sent(
+            json!({ "id": self.last_request, "method": "forwardCDPCommand", "params": params }),
+        )
+    }
+
+    fn relay_sent(&mut self, message: serde_json::Value) -> Result<(), TestCaseError> {
+        if !self.is_open {
+            return Ok(());
+        }
+        let message = serde_json::from_value(message).expect("a message of ours");
+        self.feed(Input::RelaySent { attempt: self.attempt, message })
+    }
+
+    fn answer_everything(&mut self) -> Result<(), TestCaseError> {
+        // Every retry of the connection starts another, so there is no end but this.
+        for _ in 0..2000 {
+            let due = self.under_way.iter().position(|effect| {
+                !matches!(effect, Effect::RetryLater { .. } | Effect::ReattachLater { .. })
+            });
+            let Some(due) = due else { break };
+            self.answer(due, false)?;
+        }
+        Ok(())
+    }
+
+    /// Ends one of the effects that are under way.
+    fn answer(&mut self, which: usize, fails: bool) -> Result<(), TestCaseError> {
+        if self.under_way.is_empty() {
+            return Ok(());
+        }
+        let effect = self.under_way.remove(which % self.under_way.len());
+        let why = || "Another debugger is already attached".to_owned();
+        match effect {
+            Effect::Probe { attempt, .. } => self.feed(Input::Probed { attempt, found: !fails }),
+            Effect::AskStatus { attempt, .. } => {
+                self.feed(Input::StatusSeen { attempt, taken: fails })
+            }
+            Effect::OpenSocket { attempt, .. } if fails => {
+                self.feed(Input::SocketClosed { attempt, code: 1006 })
+            }
+            Effect::OpenSocket { attempt, .. } => {
+                (self.attempt, self.is_open) = (attempt, true);
+                self.feed(Input::SocketOpened { attempt })
+            }
+            Effect::RetryLater { attempt } => self.feed(Input::RetryDue { attempt }),
+            Effect::GiveRelayUpLater { attempt } => self.feed(Input::RelayGivenUp { attempt }),
+            Effect::Attach { tab } => {
+                let target = format!("T{tab}");
+                let outcome = if fails { Err(why()) } else { Ok(info(&target)) };
+                self.feed(Input::Attached { tab, outcome })
+            }
+            Effect::Detach { tab } => self.feed(Input::Detached { tab }),
+            Effect::Look { tab } | Effect::ReattachLater { tab, .. } => {
+                self.feed(Input::Looked { tab, is_there: !fails })
+            }
+            Effect::RunCommand { ticket: Some(ticket), .. } => {
+                let outcome = if fails { Err(why()) } else { Ok(Json(json!({}))) };
+                self.feed(Input::CommandDone { ticket, outcome })
+            }
+            Effect::CreateTab { ticket, place, .. } => {
+                self.next_tab += 1;
+                let window = matches!(place, super::Place::OwnWindow | super::Place::Window(_));
+                let tab = (TabId(self.next_tab), window.then_some(WindowId(9)));
+                let outcome = if fails { Err(why()) } else { Ok(tab) };
+                self.feed(Input::TabCreated { ticket, outcome })
+            }
+            Effect::CloseTabs { tabs } => {
+                for tab in tabs {
+                    self.feed(Input::TabRemoved { tab })?;
+                }
+                Ok(())
+            }
+            Effect::Group { .. } => {
+                self.feed(Input::Grouped { group: (!fails).then_some(GroupId(50)) })
+            }
+            Effect::AskPlace { tab } => {
+                self.feed(Input::Placed { tab, group: fails.then_some(GroupId(50)) })
+            }
+            Effect::RestLater { tab, uses } => self.feed(Input::RestDue { tab, uses }),
+            Effect::Show { tab, .. } => self.feed(Input::Shown { tab }),
+            Effect::CloseSocket
+            | Effect::Send(_)
+            | Effect::Describe { .. }
+            | Effect::RunCommand { ticket: None, .. }
+            | Effect::Ungroup { .. }
+            | Effect::Persist(_) => Ok(()),
+        }
+    }
+
+    fn feed(&mut self, input: Input<Json>) -> Result<(), TestCaseError> {
+        let said = format!("{input:?}");
+        for effect in self.worker.handle(input) {
+            match effect {
+                Effect::Send(message) => {
+                    prop_assert!(self.is_open, "said to nobody, after {said}: {message:?}");
+                    self.hear(message)?;
+                }
+                Effect::Persist(snapshot) => self.snapshot = snapshot,
+                Effect::ReattachLater { wait, .. } if wait > Duration::from_secs(100) => {
+                    prop_assert!(false, "waits for ever, after {said}");
+                }
+                other => self.under_way.push(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the relay makes of a message.
+    fn hear(&mut self, message: ExtensionMessage<Json>) -> Result<(), TestCaseError> {
+        match message {
+            ExtensionMessage::Reply { id, .. } => {
+                prop_assert!(self.unanswered.remove(&id.0), "answered twice: {id}");
+            }
+            ExtensionMessage::Event(CdpEvent { session_id: None, method, params, .. }) => {
+                let params = params.expect("an announcement says of what").0;
+                let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+                match method.as_str() {
+                    "Target.attachedToTarget" => {
+                        prop_assert!(!self.ended.contains(&session), "used twice: {session}");
+                        let url = params["targetInfo"]["url"].as_str().unwrap_or_default();
+                        prop_assert!(!url.is_empty(), "announced without an address");
+                        let target = params["targetInfo"]["targetId"].to_string();
+                        let known = self.announced.insert(session.clone(), target);
+                        prop_assert!(known.is_none(), "announced twice: {session}");
+                    }
+                    "Target.detachedFromTarget" => {
+                        let known = self.announced.remove(&session);
+                        prop_assert!(known.is_some(), "ended before it began: {session}");
+                        self.ended.insert(session);
+                    }
+                    _ => {}
+                }
+            }
+            ExtensionMessage::Event(CdpEvent { session_id: Some(session), .. }) => {
+                let known = self.announced.contains_key(session.as_str());
+                prop_assert!(known, "an event of nobody: {session}");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -18,7 +18,7 @@ run: build ## Build all, start the relay and a browser with the extension, contr
 	@exec target/release/playwriter browser start
 
 test: check extension ## Run every check and every test
-	@$(SETUP) rust wasm-pack wasm-bindgen node-packages browser
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages browser screen
 	@$(STEP) "wire tests in JavaScript" wasm-pack --log-level error test --node --mode no-install extension-wasm --test wire
 	@$(STEP) "tests" cargo test --quiet --workspace
 

@@ -64,6 +64,14 @@ pub enum BrowserError {
     /// The extension was not built, or is elsewhere.
     #[error("there is no extension in {}\n\nhint: run `make extension`", .0.display())]
     NoExtension(PathBuf),
+    /// The profile's folder cannot be written.
+    #[error("cannot write to the profile {}", profile.display())]
+    Profile {
+        /// Which.
+        profile: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// The program cannot be run.
     #[error("cannot start {}", program.display())]
     Start {
@@ -107,6 +115,8 @@ impl Browser {
         if !options.extension.join("manifest.json").is_file() {
             return Err(BrowserError::NoExtension(options.extension.clone()));
         }
+        pin_icon(&options.profile)
+            .map_err(|source| BrowserError::Profile { profile: options.profile.clone(), source })?;
         let failed = |source| BrowserError::Start { program: options.program.clone(), source };
         let (for_browser, from_us) = io::pipe().map_err(failed)?;
         let (from_browser, for_us) = io::pipe().map_err(failed)?;
@@ -236,6 +246,18 @@ impl Browser {
         let prefix = format!("chrome-extension://{}/", crate::EXTENSION_ID);
         self.pipe.target("service_worker", &prefix).await
     }
+}
+
+/// Has a fresh profile show the extension's icon, which Chrome hides in a menu.
+fn pin_icon(profile: &Path) -> io::Result<()> {
+    let folder = profile.join("Default");
+    let preferences = folder.join("Preferences");
+    if preferences.exists() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(folder)?;
+    let pinned = json!({ "extensions": { "pinned_extensions": [crate::EXTENSION_ID] } });
+    std::fs::write(preferences, pinned.to_string())
 }
 
 fn gone() -> BrowserError {

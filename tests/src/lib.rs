@@ -8,6 +8,7 @@
 
 mod playwright;
 mod raw_client;
+mod screen;
 mod site;
 
 use std::ffi::OsString;
@@ -23,6 +24,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 pub use raw_client::RawClient;
+pub use screen::{Colour, Screen};
 pub use site::Site;
 
 /// Nothing on a stage takes this long unless it never happens.
@@ -38,6 +40,7 @@ pub struct Stage {
     pub browser: Browser,
     /// A web site to visit.
     pub site: Site,
+    screen: Option<Screen>,
     home: TempDir,
 }
 
@@ -61,22 +64,36 @@ impl Stage {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("extensions");
         let others = std::fs::read_dir(folder).expect("there are other extensions");
         let others = others.map(|entry| entry.expect("a folder can be read").path());
-        let stage = Self::set_up(&others.collect::<Vec<_>>()).await.with_relay().await;
+        let stage = Self::set_up(&others.collect::<Vec<_>>(), false).await.with_relay().await;
         stage.status_when("the extension to connect", |status| status.connected).await;
         stage
     }
 
     /// Sets up all parts but the relay, whose port is free.
     pub async fn without_relay() -> Self {
-        Self::set_up(&[]).await
+        Self::set_up(&[], false).await
     }
 
-    async fn set_up(other_extensions: &[PathBuf]) -> Self {
+    /// As [`Stage::new`], with a window on a screen.
+    pub async fn on_a_screen() -> Self {
+        let stage = Self::set_up(&[], true).await.with_relay().await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage
+    }
+
+    /// The screen of a stage that has one.
+    #[must_use]
+    pub fn screen(&self) -> &Screen {
+        self.screen.as_ref().expect("the stage has a screen")
+    }
+
+    async fn set_up(other_extensions: &[PathBuf], on_a_screen: bool) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let port = free_port().await;
-        let browser = start_browser(home.path(), other_extensions).await;
+        let screen = on_a_screen.then(|| Screen::start(home.path()));
+        let browser = start_browser(home.path(), other_extensions, screen.as_ref()).await;
         browser.use_relay_port(port).await.expect("the extension takes a port");
-        Self { relay: None, port, browser, site: Site::start().await, home }
+        Self { relay: None, port, browser, site: Site::start().await, screen, home }
     }
 
     /// Starts the relay on the port where the extension looks for it.
@@ -167,10 +184,10 @@ impl Stage {
 
     /// Ends the browser and starts it again with the same profile.
     pub async fn restart_browser(self) -> Self {
-        let Self { relay, port, browser, site, home } = self;
+        let Self { relay, port, browser, site, screen, home } = self;
         browser.stop().await;
-        let browser = start_browser(home.path(), &[]).await;
-        Self { relay, port, browser, site, home }
+        let browser = start_browser(home.path(), &[], screen.as_ref()).await;
+        Self { relay, port, browser, site, screen, home }
     }
 
     /// Opens a WebSocket to the relay as an extension that speaks for itself.
@@ -202,15 +219,23 @@ impl Stage {
 
 /// Starts a Chromium with the built extension. Nobody's relay on the usual port can be reached
 /// from it: the address is taken away.
-async fn start_browser(home: &Path, other_extensions: &[PathBuf]) -> Browser {
+async fn start_browser(
+    home: &Path,
+    other_extensions: &[PathBuf],
+    screen: Option<&Screen>,
+) -> Browser {
     let program = relay::browser::find().expect("a Chromium is installed; `make test` does that");
     let mut arguments: Vec<OsString> = [
         "--disable-quic",
         "--screen-info={1920x1080}",
         "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND",
+        // No banners but the one that a user would see.
+        "--test-type",
     ]
     .map(OsString::from)
     .into();
+    let mut environment: Vec<(OsString, OsString)> = vec![("HOME".into(), home.into())];
+    environment.extend(screen.map(|screen| ("DISPLAY".into(), screen.display().into())));
     if !other_extensions.is_empty() {
         let mut all = built_extension().into_os_string();
         for other in other_extensions {
@@ -228,9 +253,9 @@ async fn start_browser(home: &Path, other_extensions: &[PathBuf]) -> Browser {
         program,
         extension: built_extension(),
         profile: home.join("profile"),
-        headless: true,
+        headless: screen.is_none(),
         arguments,
-        environment: vec![("HOME".into(), home.into())],
+        environment,
     };
     match Browser::start(&options).await {
         Ok(browser) => browser,

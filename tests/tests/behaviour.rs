@@ -15,6 +15,7 @@ mod behaviour {
     mod many_tabs;
     mod popups;
     mod separate_window;
+    mod visible;
     mod wire_rules;
     mod worker_death;
 }

@@ -17,7 +17,7 @@ impl ChromeError {
     pub(crate) fn new(api: &'static str, thrown: &JsValue) -> Self {
         let message = match thrown.dyn_ref::<js_sys::Error>() {
             Some(error) => String::from(error.message()),
-            None => thrown.as_string().unwrap_or_else(|| format!("{thrown:?}")),
+            None => thrown.as_string().unwrap_or_else(|| "it does not say why".to_owned()),
         };
         Self { api, message }
     }

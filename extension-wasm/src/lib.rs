@@ -63,6 +63,7 @@ pub fn start() {
             ..ExtensionHello::default()
         };
         let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;
+        let (hello, snapshot) = (Box::new(hello), Box::new(snapshot));
         step(Input::Started { settings: local.settings(), hello, snapshot });
     });
 }
@@ -241,12 +242,16 @@ async fn local() -> Result<storage::Local, ChromeError> {
     Ok(local)
 }
 
-/// Keeps of an earlier worker's tabs those whose debugger is still ours; only it lets us ask.
+/// Tells of an earlier worker's tabs those whose debugger is still ours from those that were taken
+/// away meanwhile; only ours lets us ask.
 async fn still_attached(mut snapshot: Snapshot<JsPayload>) -> Snapshot<JsPayload> {
     for mut tab in std::mem::take(&mut snapshot.tabs) {
-        if let Ok(info) = debugger::target_info(tab.tab_id).await {
-            tab.target_info = info;
-            snapshot.tabs.push(tab);
+        match debugger::target_info(tab.tab_id).await {
+            Ok(info) => {
+                tab.target_info = info;
+                snapshot.tabs.push(tab);
+            }
+            Err(_) => snapshot.lost.push(tab.tab_id),
         }
     }
     snapshot

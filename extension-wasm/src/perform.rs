@@ -18,8 +18,9 @@ use crate::{SHELL, step, time};
 /// How long to rest before looking for the relay again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How long the relay may be away before what was opened for it is closed.
-const GIVE_UP: Duration = Duration::from_secs(10);
+/// How long the relay may be away before what was done for its clients is undone. Longer than the
+/// relay keeps clients whose extension is away.
+const GIVE_UP: Duration = Duration::from_secs(6);
 
 /// How long a tab must be unused before it may be slow again.
 const REST: Duration = Duration::from_secs(2);

@@ -43,8 +43,8 @@ pub enum Input<P> {
     /// for this.
     Started {
         settings: Settings,
-        hello: ExtensionHello,
-        snapshot: Snapshot<P>,
+        hello: Box<ExtensionHello>,
+        snapshot: Box<Snapshot<P>>,
     },
     SettingsChanged(Settings),
     Probed {
@@ -288,6 +288,8 @@ pub struct Worker<P> {
     /// What happened before the start.
     backlog: Option<Vec<Input<P>>>,
     connection: Connection,
+    /// The connection that was lost last.
+    lost: Option<Attempt>,
     tabs: Tabs<P>,
     /// Tabs that Chrome is about to open for the relay.
     expected: Vec<Opened>,
@@ -310,6 +312,7 @@ impl<P> Default for Worker<P> {
         Self {
             backlog: Some(Vec::new()),
             connection: Connection::default(),
+            lost: None,
             tabs: Tabs::default(),
             expected: Vec::new(),
             in_flight: InFlight::default(),
@@ -334,7 +337,8 @@ impl<P: Payload> Worker<P> {
             self.apply(input, &mut effects);
         }
         if std::mem::take(&mut self.changed) {
-            effects.push(Effect::Persist(self.snapshot()));
+            // Before anybody hears of it: what was said must be known to the next worker.
+            effects.insert(0, Effect::Persist(self.snapshot()));
         }
         effects
     }
@@ -342,9 +346,9 @@ impl<P: Payload> Worker<P> {
     fn apply(&mut self, input: Input<P>, effects: &mut Vec<Effect<P>>) {
         match input {
             Input::Started { settings, hello, snapshot } => {
-                self.restore(snapshot);
+                self.restore(*snapshot, effects);
                 self.grouping.enable(settings.tab_groups);
-                self.connection.start(settings.port, hello, effects);
+                self.connection.start(settings.port, *hello, effects);
                 for input in self.backlog.take().unwrap_or_default() {
                     self.apply(input, effects);
                 }
@@ -372,9 +376,8 @@ impl<P: Payload> Worker<P> {
             }
             Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
             Input::RelayGivenUp { attempt } => {
-                if !self.connection.is_open() || self.connection.attempt() == attempt {
-                    self.windows.close_if_unused(|_| false, effects);
-                    self.changed = true;
+                if !self.connection.is_open() && self.lost == Some(attempt) {
+                    self.relay_given_up(effects);
                 }
             }
             Input::AlarmRang => self.connection.retry(None, effects),
@@ -404,6 +407,7 @@ impl<P: Payload> Worker<P> {
             Input::TabMoved { tab } => {
                 if self.tabs.get(tab).is_some() {
                     self.grouping.moved(tab);
+                    effects.push(Effect::AskPlace { tab });
                 }
             }
             Input::TabRemoved { tab } => self.tab_removed(tab, effects),
@@ -429,7 +433,10 @@ impl<P: Payload> Worker<P> {
             }
             Input::Looked { tab, is_there } => self.looked(tab, is_there, effects),
             Input::CommandDone { ticket, outcome } => self.command_done(ticket, outcome, effects),
-            Input::RestDue { tab, uses } => self.awake.rest(tab, uses, effects),
+            Input::RestDue { tab, uses } => {
+                let is_busy = self.in_flight.runs_in(tab);
+                self.awake.rest(tab, uses, is_busy, effects);
+            }
             Input::Shown { tab } => self.looks.shown(tab, effects),
         }
     }
@@ -480,6 +487,7 @@ impl<P: Payload> Worker<P> {
 
     /// Announces all that is controlled before anything else is said.
     fn relay_connected(&mut self, effects: &mut Vec<Effect<P>>) {
+        self.in_flight.keep(self.connection.attempt());
         for (_, session, info) in self.tabs.attached_tabs() {
             effects.push(announcement(session.clone(), info.clone()));
         }
@@ -503,13 +511,19 @@ impl<P: Payload> Worker<P> {
 
     fn relay_lost(&mut self, effects: &mut Vec<Effect<P>>) {
         self.show_all(effects);
+        let attempt = self.connection.attempt();
+        self.lost = Some(attempt);
+        effects.push(Effect::GiveRelayUpLater { attempt });
+    }
+
+    /// The relay, and with it every client, has gone for good: nothing of theirs may stay.
+    fn relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
         let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
         for tab in tabs {
             self.clean_up(tab, effects);
         }
-        if self.windows.worker_window().is_some() {
-            effects.push(Effect::GiveRelayUpLater { attempt: self.connection.attempt() });
-        }
+        self.windows.close_if_unused(|_| false, effects);
+        self.changed = true;
     }
 
     fn reply(

@@ -246,14 +246,12 @@ impl Outboxes {
                 return None;
             }
         };
-        match self.0.get(&peer)?.push(outgoing) {
+        let outbox = self.0.get(&peer)?;
+        match outbox.push(outgoing) {
             Ok(()) => None,
             Err(Full) => {
-                tracing::warn!(
-                    ?peer,
-                    code = CloseCode::ClientTooSlow.number(),
-                    "too slow, dropped"
-                );
+                tracing::warn!(?peer, "does not read what it is sent, dropped");
+                outbox.cut_off(CloseCode::ClientTooSlow, "too much is waiting to be read");
                 self.0.remove(&peer);
                 Some(peer.disconnected())
             }

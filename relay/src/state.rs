@@ -16,10 +16,11 @@ mod targets;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde::Deserialize;
 use shared_protocol::{
     AttachedToTarget, CdpCommand, CdpEvent, CloseCode, DetachedFromTarget, ExtensionHello, Extra,
     LogLevel, Payload as _, RequestId, SessionId, StableKey, TargetId, WINDOW_MODE, WindowMode,
+    reset_commands,
 };
 
 use crate::cdp::{Command, Error, Frame};
@@ -189,8 +190,8 @@ impl Relay {
                 format!("extension {connection} is too old for a separate window: update it");
             log(effects, LogLevel::Warn, text);
         }
-        let inherited = self.succeed(&stable_key, connection, now, effects).unwrap_or_default();
-        let Inheritance { targets, held, presence } = inherited;
+        let Inheritance { targets, held, presence } =
+            self.succeed(&stable_key, connection, now, effects);
         let next_ping = now + PING_INTERVAL;
         self.extensions.insert(
             connection,
@@ -365,11 +366,9 @@ impl Relay {
             .filter(|tab| others.iter().all(|other| other.sessions.over(tab).is_empty()))
             .collect();
         for tab in unused {
-            let off =
-                json!({ "autoAttach": false, "waitForDebuggerOnStart": false, "flatten": true });
-            self.tell_target(client.connection, &tab, "Fetch.disable", None, effects);
-            let off = Some(Payload::of(&off));
-            self.tell_target(client.connection, &tab, "Target.setAutoAttach", off, effects);
+            for (method, params) in reset_commands() {
+                self.tell_target(client.connection, &tab, method, params, effects);
+            }
         }
     }
 
@@ -400,6 +399,7 @@ impl Relay {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
+        let Some(command) = self.hold(client, command, effects) else { return };
         let Some(state) = self.clients.get(client) else { return };
         let kind = match &command.session {
             None => None,
@@ -413,13 +413,35 @@ impl Relay {
             },
         };
         match kind {
-            Some(Kind::Target { real }) if !browser_domain::serves_on_target(&command.method) => {
+            Some(Kind::Target { real, .. })
+                if !browser_domain::serves_on_target(&command.method) =>
+            {
                 let real = real.clone();
+                self.note_auto_attach(client, &command);
                 self.forward_command(client, command, Some(real), now, effects);
             }
             None | Some(Kind::Browser(_) | Kind::Target { .. }) => {
                 self.browser_command(client, command, now, effects);
             }
+        }
+    }
+
+    /// Remembers which of a client's sessions are to be told of children.
+    fn note_auto_attach(&mut self, client: ClientId, command: &Command) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct SetAutoAttach {
+            auto_attach: bool,
+        }
+
+        if Purpose::of(&command.method) != Purpose::AutoAttach {
+            return;
+        }
+        let asked = command.params.as_ref().and_then(|params| params.read::<SetAutoAttach>().ok());
+        let (Some(asked), Some(session)) = (asked, &command.session) else { return };
+        let session = self.clients.get_mut(client).and_then(|c| c.sessions.get_mut(session));
+        if let Some(Kind::Target { auto_attach, .. }) = session.map(|session| &mut session.kind) {
+            *auto_attach = asked.auto_attach;
         }
     }
 
@@ -433,9 +455,6 @@ impl Relay {
         effects: &mut Vec<Effect>,
     ) {
         let Some(connection) = self.clients.get(client).map(|client| client.connection) else {
-            return;
-        };
-        let Some((command, real)) = self.hold(connection, client, command, real, effects) else {
             return;
         };
         let asker = Asker::new(client, &command);

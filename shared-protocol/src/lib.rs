@@ -28,6 +28,7 @@ mod hello;
 pub mod http;
 mod ids;
 mod payload;
+mod reset;
 mod target;
 
 pub use close::CloseCode;
@@ -37,6 +38,7 @@ pub use hello::{ExtensionHello, INVENTORY_READY, StableKey, WINDOW_MODE};
 pub use ids::{ExtensionId, RequestId, SessionId, TabId, TargetId};
 pub use object::Extra;
 pub use payload::{Payload, Unreadable};
+pub use reset::reset_commands;
 pub use target::{AttachedToTarget, DetachedFromTarget, TargetInfo};
 
 /// Where the relay listens unless told otherwise.

@@ -32,9 +32,10 @@ pub(crate) async fn read_local() -> Result<Local, ChromeError> {
     let items = promptly("storage.local.get", sys::get_local(&JsValue::NULL)).await?;
     let item = |name: &str| js_sys::Reflect::get(&items, &name.into()).unwrap_or_default();
     let port = item("relayPort");
-    let number = port.as_f64().or_else(|| port.as_string()?.parse().ok());
+    let number =
+        port.as_f64().filter(|port| (1.0..=65535.0).contains(port)).map(|port| port as u16);
     Ok(Local {
-        relay_port: number.filter(|port| (1.0..=65535.0).contains(port)).map(|port| port as u16),
+        relay_port: number.or_else(|| port.as_string()?.parse().ok()),
         tab_groups: item("tabGroups").as_bool(),
         install_id: item("installId").as_string(),
     })

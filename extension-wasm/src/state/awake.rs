@@ -29,7 +29,39 @@ struct Use {
     client_focuses: bool,
 }
 
+/// What of a use the next worker has to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StoredUse {
+    tab_id: TabId,
+    client_casts: bool,
+    client_focuses: bool,
+}
+
 impl Awake {
+    pub(super) fn stored(&self) -> Vec<StoredUse> {
+        let stored = |(tab_id, used): (&TabId, &Use)| StoredUse {
+            tab_id: *tab_id,
+            client_casts: used.client_casts,
+            client_focuses: used.client_focuses,
+        };
+        self.0.iter().map(stored).collect()
+    }
+
+    pub(super) fn resume_with(&mut self, uses: Vec<StoredUse>) {
+        for StoredUse { tab_id, client_casts, client_focuses } in uses {
+            self.0.insert(tab_id, Use { client_casts, client_focuses, ..Use::default() });
+        }
+    }
+
+    /// Whether a command changes what the next worker has to know.
+    pub(super) fn is_told_by(method: &str) -> bool {
+        matches!(
+            method,
+            "Page.startScreencast" | "Page.stopScreencast" | "Emulation.setFocusEmulationEnabled"
+        )
+    }
+
     /// A command is about to run in a tab: does what must be done before it.
     pub(super) fn before<P: Payload>(
         &mut self,
@@ -71,10 +103,17 @@ impl Awake {
         }
     }
 
-    /// Some time has passed since a use: the tab rests, unless it has been used again.
-    pub(super) fn rest<P: Payload>(&mut self, tab: TabId, uses: u64, effects: &mut Vec<Effect<P>>) {
+    /// Some time has passed since a use: the tab rests, unless it has been used again or is still
+    /// busy with what it was asked.
+    pub(super) fn rest<P: Payload>(
+        &mut self,
+        tab: TabId,
+        uses: u64,
+        is_busy: bool,
+        effects: &mut Vec<Effect<P>>,
+    ) {
         let Some(used) = self.0.get_mut(&tab) else { return };
-        if used.count != uses {
+        if used.count != uses || is_busy {
             effects.push(Effect::RestLater { tab, uses: used.count });
             return;
         }

@@ -4,10 +4,11 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{AttachedToTarget, Payload, SessionId, TabId, TargetInfo};
 
+use super::awake::StoredUse;
 use super::grouping::GroupId;
-use super::tabs::Child;
+use super::tabs::{Child, TabState};
 use super::windows::Windows;
-use super::{Input, Worker};
+use super::{Effect, Input, Worker};
 
 /// Everything that the next worker has to know, as it lies in `chrome.storage.session`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,11 @@ pub struct Snapshot<P> {
     last_session: u32,
     /// The attached tabs, in order.
     pub tabs: Vec<StoredTab<P>>,
+    /// Tabs that wait for a relay.
+    waiting: Vec<TabId>,
+    /// Tabs that are to be taken back, or were just being taken.
+    pub lost: Vec<TabId>,
+    uses: Vec<StoredUse>,
     children: Vec<StoredChild<P>>,
     groups: Vec<GroupId>,
     grouped_tabs: Vec<TabId>,
@@ -34,6 +40,8 @@ pub struct StoredTab<P> {
     /// The tab.
     pub tab_id: TabId,
     session_id: SessionId,
+    #[serde(default)]
+    crashed: bool,
     /// What it showed; better known by asking again.
     pub target_info: TargetInfo<P>,
 }
@@ -52,6 +60,9 @@ impl<P> Default for Snapshot<P> {
         Self {
             last_session: 0,
             tabs: Vec::new(),
+            waiting: Vec::new(),
+            lost: Vec::new(),
+            uses: Vec::new(),
             children: Vec::new(),
             groups: Vec::new(),
             grouped_tabs: Vec::new(),
@@ -73,17 +84,25 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    pub(super) fn restore(&mut self, snapshot: Snapshot<P>) {
+    pub(super) fn restore(&mut self, snapshot: Snapshot<P>, effects: &mut Vec<Effect<P>>) {
         self.tabs.resume_from(snapshot.last_session);
         self.grouping.resume_with(snapshot.groups, snapshot.grouped_tabs);
         self.windows = snapshot.windows;
         self.auto_attach = snapshot.auto_attach;
+        self.awake.resume_with(snapshot.uses);
         for tab in snapshot.tabs {
-            self.tabs.adopt(tab.tab_id, tab.session_id, tab.target_info);
+            self.tabs.adopt(tab.tab_id, tab.session_id, tab.target_info, tab.crashed);
+        }
+        for tab in snapshot.waiting {
+            self.tabs.put(tab, TabState::Waiting);
+        }
+        for tab in snapshot.lost {
+            self.tabs.put(tab, TabState::Lost { tries: 0 });
+            effects.push(Effect::Look { tab });
         }
         for StoredChild { tab_id: tab, parent, attached } in snapshot.children {
             if self.tabs.is_attached(tab) {
-                self.tabs.add_child(Child { tab, parent, attached });
+                self.tabs.adopt_child(Child { tab, parent, attached });
             }
         }
     }
@@ -92,8 +111,19 @@ impl<P: Payload> Worker<P> {
         let tab = |(tab_id, session, info): (TabId, &SessionId, &TargetInfo<P>)| StoredTab {
             tab_id,
             session_id: session.clone(),
+            crashed: self.tabs.is_crashed(tab_id),
             target_info: info.clone(),
         };
+        let (mut waiting, mut lost) = (Vec::new(), Vec::new());
+        for id in self.tabs.ids() {
+            match self.tabs.get(id).map(|tab| &tab.state) {
+                Some(TabState::Waiting) => waiting.push(id),
+                Some(TabState::Attaching(_) | TabState::Lost { .. } | TabState::Barred) => {
+                    lost.push(id);
+                }
+                Some(TabState::Attached { .. }) | None => {}
+            }
+        }
         let child = |child: &Child<P>| StoredChild {
             tab_id: child.tab,
             parent: child.parent.clone(),
@@ -102,6 +132,9 @@ impl<P: Payload> Worker<P> {
         Snapshot {
             last_session: self.tabs.last_session(),
             tabs: self.tabs.attached_tabs().map(tab).collect(),
+            waiting,
+            lost,
+            uses: self.awake.stored(),
             children: self.tabs.children().iter().map(child).collect(),
             groups: self.grouping.ours(),
             grouped_tabs: self.grouping.members(),

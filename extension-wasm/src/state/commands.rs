@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{
     AttachedToTarget, CdpCommand, CdpEvent, DetachedFromTarget, ExtensionMessage, Extra, Payload,
-    RelayMessage, SessionId, TabId, TargetId,
+    RelayMessage, SessionId, TabId, TargetId, reset_commands,
 };
 
+use super::awake::Awake;
 use super::tabs::{Child, Opened, TabState};
 use super::{Attempt, BLANK, Debuggee, Effect, Ticket, Worker};
 
@@ -73,10 +74,15 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let tab = debuggee.tab_id;
-        if let Some(TabState::Attached { crashed: true, .. }) = self.tabs.get(tab).map(|t| &t.state)
-        {
-            return self.reply(ticket, Err(CRASHED.to_owned()), effects);
+        if self.tabs.is_crashed(tab) {
+            if command.method != "Target.closeTarget" {
+                return self.reply(ticket, Err(CRASHED.to_owned()), effects);
+            }
+            // Its debugger is as dead as its page, but Chrome is not.
+            effects.push(Effect::CloseTabs { tabs: vec![tab] });
+            return self.reply(ticket, Ok(P::write(&Closed { success: true }).ok()), effects);
         }
+        self.changed |= Awake::is_told_by(&command.method);
         self.awake.before(tab, &command.method, command.params.as_ref(), effects);
         match command.method.as_str() {
             "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
@@ -194,6 +200,7 @@ impl<P: Payload> Worker<P> {
                     self.changed = true;
                 }
             }
+            "Page.frameNavigated" if child.is_none() => self.tabs.calm(tab),
             "Page.loadEventFired" | "Page.navigatedWithinDocument" if child.is_none() => {
                 effects.push(Effect::Describe { tab });
             }
@@ -208,17 +215,13 @@ impl<P: Payload> Worker<P> {
         self.send(ExtensionMessage::Event(event), effects);
     }
 
-    /// Undoes what would hold up a page whose client has gone without a word.
+    /// Undoes what clients left in a tab whose relay has gone without a word.
     pub(super) fn clean_up(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        effects.push(own(tab, None, "Fetch.disable"));
-        let off =
-            AutoAttach { auto_attach: false, wait_for_debugger_on_start: false, flatten: true };
-        effects.push(Effect::RunCommand {
-            ticket: None,
-            debuggee: Debuggee::tab(tab),
-            method: "Target.setAutoAttach".to_owned(),
-            params: P::write(&off).ok(),
-        });
+        self.awake.forget(tab);
+        for (method, params) in reset_commands() {
+            let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
+            effects.push(Effect::RunCommand { ticket: None, debuggee, method, params });
+        }
     }
 
     /// A dead renderer answers nothing, not even what it was asked before it died.
@@ -252,11 +255,8 @@ struct Named {
 }
 
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AutoAttach {
-    auto_attach: bool,
-    wait_for_debugger_on_start: bool,
-    flatten: bool,
+struct Closed {
+    success: bool,
 }
 
 #[derive(Serialize)]

@@ -66,10 +66,11 @@ impl Connection {
         }
         match (self.phase, &self.settings) {
             (Phase::Resting, _) => self.begin(effects),
-            (Phase::Displaced, Some(settings)) => {
+            // It has a timer of its own.
+            (Phase::Displaced, Some(settings)) if attempt.is_some() => {
                 effects.push(Effect::AskStatus { attempt: self.attempt, port: settings.port });
             }
-            (Phase::Displaced, None) | (Phase::Probing | Phase::Opening | Phase::Open, _) => {}
+            (Phase::Displaced | Phase::Probing | Phase::Opening | Phase::Open, _) => {}
         }
     }
 

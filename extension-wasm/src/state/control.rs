@@ -32,6 +32,7 @@ impl<P: Payload> Worker<P> {
             None if self.connection.is_open() => self.attach(tab, Attaching::default(), effects),
             None => {
                 self.tabs.put(tab, TabState::Waiting);
+                self.changed = true;
                 self.connection.retry(None, effects);
                 self.show(tab, effects);
             }
@@ -45,6 +46,7 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         self.tabs.put(tab, TabState::Attaching(attaching));
+        self.changed = true;
         effects.push(Effect::Attach { tab });
         self.show(tab, effects);
     }
@@ -172,12 +174,35 @@ impl<P: Payload> Worker<P> {
         self.log(format!("tab {id} was detached: {reason}"), effects);
         if reason != "target_closed" {
             // The user pressed Cancel, or opened something that wants the tab for itself.
-            return self.forget(id, effects);
+            self.forget(id, effects);
+            return self.give_up_lost_tabs(effects);
         }
         // The tab may live: Chrome says the same when it shows a page that is not for us.
-        self.parted(id, TabState::Lost { tries: 0 }, effects);
-        effects.push(Effect::Look { tab: id });
+        let tries = self.tabs.flap(id);
+        if tries > MAX_TRIES {
+            return self.forget(id, effects);
+        }
+        self.parted(id, TabState::Lost { tries }, effects);
+        effects.push(match tries {
+            0 => Effect::Look { tab: id },
+            _ => Effect::ReattachLater { tab: id, wait: SECOND_TRY * 4_u32.pow(tries - 1) },
+        });
         self.show(id, effects);
+    }
+
+    /// Who says no to one tab says no to those that we would take back by ourselves.
+    fn give_up_lost_tabs(&mut self, effects: &mut Vec<Effect<P>>) {
+        for id in self.tabs.ids() {
+            match self.tabs.get(id).map(|tab| &tab.state) {
+                Some(
+                    TabState::Lost { .. }
+                    | TabState::Barred
+                    | TabState::Attaching(Attaching { tries: Some(_), .. }),
+                ) => self.release(id, effects),
+                Some(TabState::Waiting | TabState::Attaching(_) | TabState::Attached { .. })
+                | None => {}
+            }
+        }
     }
 
     pub(super) fn looked(&mut self, id: TabId, is_there: bool, effects: &mut Vec<Effect<P>>) {
@@ -242,6 +267,9 @@ impl<P: Payload> Worker<P> {
             && self.tabs.get(tab).is_none()
             && self.connection.is_open()
         {
+            if self.windows.owns(opener) {
+                self.windows.own(tab);
+            }
             self.attach(tab, Attaching { cancelled: false, tries: Some(0) }, effects);
         }
     }
@@ -311,6 +339,7 @@ impl<P: Payload> Worker<P> {
     pub(super) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         self.windows.tab_removed(id);
         self.errors.remove(&id);
+        self.tabs.calm(id);
         self.forget(id, effects);
     }
 

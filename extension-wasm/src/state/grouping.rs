@@ -25,6 +25,8 @@ pub(super) struct Grouping {
     /// Tabs to be grouped. One at a time: two at once would make two groups.
     queue: VecDeque<TabId>,
     busy: Option<TabId>,
+    /// Whether that one was released meanwhile.
+    is_abandoned: bool,
     /// Tabs that changed their group while we were at it; perhaps that was us.
     unclear: BTreeSet<TabId>,
     /// Tabs that have just come into another window, which takes them out of their group.
@@ -50,6 +52,7 @@ impl Default for Grouping {
             members: BTreeSet::new(),
             queue: VecDeque::new(),
             busy: None,
+            is_abandoned: false,
             unclear: BTreeSet::new(),
             moved: BTreeSet::new(),
         }
@@ -84,10 +87,12 @@ impl Grouping {
     /// The group that a tab was put into; `None` if it stayed where the user has it.
     pub(super) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
         let tab = self.busy.take();
-        if group.is_some() {
-            self.members.extend(tab);
-        }
         self.ours.extend(group);
+        match (tab, std::mem::take(&mut self.is_abandoned)) {
+            (Some(tab), true) => effects.push(Effect::Ungroup { tab, groups: self.ours() }),
+            (tab, _) if group.is_some() => self.members.extend(tab),
+            (_, _) => {}
+        }
         self.next(effects);
         let unclear = std::mem::take(&mut self.unclear);
         effects.extend(unclear.into_iter().map(|tab| Effect::AskPlace { tab }));
@@ -97,7 +102,8 @@ impl Grouping {
         self.queue.retain(|queued| *queued != tab);
         self.moved.remove(&tab);
         self.unclear.remove(&tab);
-        if self.members.remove(&tab) && self.enabled {
+        self.is_abandoned |= self.busy == Some(tab);
+        if self.members.remove(&tab) {
             effects.push(Effect::Ungroup { tab, groups: self.ours() });
         }
     }
@@ -113,6 +119,8 @@ impl Grouping {
         is_controlled: bool,
     ) -> Meaning {
         match (is_controlled, self.is_ours(group)) {
+            // On its way in by our own doing, and released meanwhile.
+            (false, true) if self.busy == Some(tab) => Meaning::Nothing,
             (false, true) => Meaning::DraggedIn,
             (true, false) if self.busy.is_some() || self.queue.contains(&tab) => {
                 self.unclear.insert(tab);
@@ -121,6 +129,7 @@ impl Grouping {
             (true, false) if self.enabled && self.members.contains(&tab) => Meaning::Left,
             (true, true) => {
                 self.members.insert(tab);
+                self.moved.remove(&tab);
                 Meaning::Nothing
             }
             (true, false) | (false, false) => Meaning::Nothing,

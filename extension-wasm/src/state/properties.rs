@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::json;
-use shared_protocol::{CdpEvent, ExtensionHello, ExtensionMessage, TabId};
+use shared_protocol::{CdpEvent, ExtensionMessage, TabId};
 
 use super::tests::{Json, info};
 use super::{Attempt, Effect, GroupId, Input, Settings, Snapshot, WindowId, Worker};
@@ -116,7 +116,7 @@ impl World {
 
     fn start(&mut self) -> Result<(), TestCaseError> {
         let settings = Settings { port: 1, tab_groups: true };
-        let (hello, snapshot) = (ExtensionHello::default(), self.snapshot.clone());
+        let (hello, snapshot) = (Box::default(), Box::new(self.snapshot.clone()));
         self.feed(Input::Started { settings, hello, snapshot })
     }
 
@@ -278,7 +278,10 @@ impl World {
                     prop_assert!(self.is_open, "said to nobody, after {said}: {message:?}");
                     self.hear(message)?;
                 }
-                Effect::Persist(snapshot) => self.snapshot = snapshot,
+                Effect::Persist(snapshot) => {
+                    let stored = serde_json::to_value(&snapshot).expect("it can be stored");
+                    self.snapshot = serde_json::from_value(stored).expect("it can be read again");
+                }
                 Effect::ReattachLater { wait, .. } if wait > Duration::from_secs(100) => {
                     prop_assert!(false, "waits for ever, after {said}");
                 }

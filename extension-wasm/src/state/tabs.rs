@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
-use super::Ticket;
+use super::{Attempt, Ticket};
 
 /// A tab, or a child session of one, as `chrome.debugger` names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,6 +33,8 @@ pub(super) struct Tabs<P> {
     /// Where Runtime is on.
     runtime_enabled: BTreeSet<Debuggee>,
     last_session: u32,
+    /// How often a tab was taken away since it last navigated.
+    flaps: BTreeMap<TabId, u32>,
 }
 
 #[derive(Debug)]
@@ -94,6 +96,7 @@ impl<P> Default for Tabs<P> {
             children: Vec::new(),
             runtime_enabled: BTreeSet::new(),
             last_session: 0,
+            flaps: BTreeMap::new(),
         }
     }
 }
@@ -129,9 +132,26 @@ impl<P> Tabs<P> {
 
     /// Takes in a tab that an earlier worker left attached. What that one enabled is unknown, so
     /// all of it may be.
-    pub(super) fn adopt(&mut self, id: TabId, session: SessionId, info: TargetInfo<P>) {
-        self.put(id, TabState::Attached { session, info, crashed: false });
+    pub(super) fn adopt(
+        &mut self,
+        id: TabId,
+        session: SessionId,
+        info: TargetInfo<P>,
+        crashed: bool,
+    ) {
+        self.put(id, TabState::Attached { session, info, crashed });
         self.runtime_enabled.insert(Debuggee::tab(id));
+    }
+
+    /// As [`Tabs::adopt`], for a child.
+    pub(super) fn adopt_child(&mut self, child: Child<P>) {
+        let session_id = Some(child.attached.session_id.clone());
+        self.runtime_enabled.insert(Debuggee { tab_id: child.tab, session_id });
+        self.add_child(child);
+    }
+
+    pub(super) fn is_crashed(&self, id: TabId) -> bool {
+        matches!(self.get(id).map(|tab| &tab.state), Some(TabState::Attached { crashed: true, .. }))
     }
 
     /// Forgets all below a tab.
@@ -145,6 +165,18 @@ impl<P> Tabs<P> {
         self.orphan(id);
         let index = self.tabs.iter().position(|(tab, _)| *tab == id)?;
         Some(self.tabs.remove(index).1)
+    }
+
+    /// Notes that a tab was taken away; how often it was before, on the same page.
+    pub(super) fn flap(&mut self, id: TabId) -> u32 {
+        let flaps = self.flaps.entry(id).or_default();
+        *flaps += 1;
+        *flaps - 1
+    }
+
+    /// A tab shows another page, on which it may fare better.
+    pub(super) fn calm(&mut self, id: TabId) {
+        self.flaps.remove(&id);
     }
 
     pub(super) fn session(&self, id: TabId) -> Option<&SessionId> {
@@ -231,6 +263,15 @@ impl InFlight {
     /// Whether somebody still waits for the answer.
     pub(super) fn done(&mut self, ticket: Ticket) -> bool {
         self.0.remove(&ticket).is_some()
+    }
+
+    pub(super) fn runs_in(&self, tab: TabId) -> bool {
+        self.0.values().any(|running_in| *running_in == tab)
+    }
+
+    /// Forgets what an earlier relay asked for.
+    pub(super) fn keep(&mut self, attempt: Attempt) {
+        self.0.retain(|ticket, _| ticket.attempt == attempt);
     }
 
     pub(super) fn of_tab(&mut self, tab: TabId) -> Vec<Ticket> {

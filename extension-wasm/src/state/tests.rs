@@ -1,5 +1,7 @@
 //! Every transition: inputs in, effects out.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "the rest is of no interest here")]
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,8 +11,8 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Debuggee, Effect, GroupId, Icon, Input, Look, Place, Settings, Snapshot, Ticket,
-    WindowId, Worker,
+    Attempt, Debuggee, Effect, GroupId, Icon, Input, Look, Place, Settings, Ticket, WindowId,
+    Worker,
 };
 
 const TAB: TabId = TabId(11);
@@ -51,8 +53,8 @@ fn another_port_is_tried_next() {
     assert_eq!(worker.handle(Input::SettingsChanged(settings(19988))), []);
     assert_eq!(worker.handle(Input::SettingsChanged(settings(7))), [Effect::CloseSocket]);
     assert_eq!(
-        worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 }),
-        [Effect::RetryLater { attempt: FIRST }]
+        worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 })[0],
+        Effect::RetryLater { attempt: FIRST }
     );
     assert_eq!(
         worker.handle(Input::RetryDue { attempt: FIRST }),
@@ -337,7 +339,9 @@ fn a_tooltip_says_that_no_relay_is_running() {
 fn a_displaced_worker_waits_until_the_relay_is_free() {
     let mut worker = Machine::connected();
     let later = [Effect::RetryLater { attempt: FIRST }];
-    assert_eq!(worker.handle(Input::SocketClosed { attempt: FIRST, code: 4001 }), later);
+    let effects = worker.handle(Input::SocketClosed { attempt: FIRST, code: 4001 });
+    assert_eq!(effects[..1], later);
+    assert_eq!(worker.handle(Input::AlarmRang), [], "one timer is enough");
     assert_eq!(
         worker.handle(Input::RetryDue { attempt: FIRST }),
         [Effect::AskStatus { attempt: FIRST, port: 19988 }]
@@ -361,13 +365,13 @@ fn the_next_worker_takes_over_tabs_children_and_names() {
         method: "Target.attachedToTarget".to_owned(),
         params: Json(child.clone()),
     });
-    let Some(Effect::Persist(snapshot)) = written.into_iter().next_back() else { panic!() };
+    let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
     let stored = serde_json::to_string(&snapshot).unwrap();
 
     let mut next = Machine::default();
     assert_eq!(next.debugger_event(None, "Page.frameResized", json!({})), [], "kept for later");
-    let hello = ExtensionHello::default();
-    let snapshot = serde_json::from_str(&stored).unwrap();
+    let hello = Box::default();
+    let snapshot = Box::new(serde_json::from_str(&stored).unwrap());
     next.handle(Input::Started { settings: settings(19988), hello, snapshot });
     next.handle(Input::Probed { attempt: FIRST, found: true });
     let effects = next.handle(Input::SocketOpened { attempt: FIRST });
@@ -513,6 +517,10 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
     assert_eq!(run(3, moved), [moved]);
     let rest = |uses| Input::RestDue { tab: TAB, uses };
     assert_eq!(methods(&worker.handle(rest(1))), ["rest later"], "used again meanwhile");
+    assert_eq!(methods(&worker.handle(rest(3))), ["rest later"], "still busy");
+    for id in 1..=3 {
+        worker.handle(Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) });
+    }
     assert_eq!(methods(&worker.handle(rest(3))), ["Page.stopScreencast", focus]);
 }
 
@@ -617,6 +625,88 @@ fn a_separate_window_that_the_user_closed_is_opened_again() {
     );
 }
 
+#[test]
+fn what_a_worker_was_about_to_take_the_next_one_takes() {
+    let mut worker = Machine::with_tab();
+    worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
+    let written = worker.0.handle(Input::IconClicked { tab: OTHER });
+    let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
+    let mut snapshot: super::Snapshot<Json> =
+        serde_json::from_value(serde_json::to_value(&snapshot).unwrap()).unwrap();
+    // The shell found that the first tab's debugger was taken away meanwhile.
+    snapshot.tabs.clear();
+    snapshot.lost.push(TAB);
+
+    let mut next = Machine::default();
+    let (hello, snapshot) = (Box::default(), Box::new(snapshot));
+    let effects = next.handle(Input::Started { settings: settings(19988), hello, snapshot });
+    assert_eq!(effects[0], Effect::Look { tab: TAB });
+    next.handle(Input::Probed { attempt: FIRST, found: true });
+    let effects = next.handle(Input::SocketOpened { attempt: FIRST });
+    assert!(effects.contains(&Effect::Attach { tab: OTHER }), "{effects:?}");
+    let effects = next.handle(Input::Looked { tab: TAB, is_there: true });
+    assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
+}
+
+#[test]
+fn a_tab_that_is_taken_away_again_and_again_is_taken_back_ever_more_slowly() {
+    let mut worker = Machine::with_tab();
+    let next_try = |worker: &mut Machine| {
+        let reason = "target_closed".to_owned();
+        let effects = worker.handle(Input::DebuggerDetached { tab: TAB, reason });
+        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        worker.attached(TAB, "T1");
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Look { .. } => Some(0),
+            Effect::ReattachLater { wait, .. } => Some(wait.as_millis()),
+            _ => None,
+        })
+    };
+    let waits: Vec<_> = (0..3).map(|_| next_try(&mut worker)).collect();
+    assert_eq!(waits, [Some(0), Some(250), Some(1000)]);
+    worker.debugger_event(None, "Page.frameNavigated", json!({}));
+    assert_eq!(next_try(&mut worker), Some(0), "another page, another chance");
+}
+
+#[test]
+fn cancel_gives_up_the_tabs_that_we_would_take_back_too() {
+    let mut worker = Machine::with_tab();
+    worker.control(OTHER, "T2");
+    let detach = |tab, reason: &str| Input::DebuggerDetached { tab, reason: reason.to_owned() };
+    worker.handle(detach(TAB, "target_closed"));
+    worker.handle(detach(OTHER, "canceled_by_user"));
+    assert_eq!(worker.0.status().tabs, []);
+}
+
+#[test]
+fn a_crashed_tab_can_be_closed() {
+    let mut worker = Machine::with_tab();
+    worker.debugger_event(None, "Inspector.targetCrashed", json!({}));
+    assert_eq!(
+        worker.command(5, Some("pw-tab-1"), "Target.closeTarget", json!({ "targetId": "T1" })),
+        [Effect::CloseTabs { tabs: vec![TAB] }, reply(5, Ok(Some(json!({ "success": true }))))]
+    );
+}
+
+#[test]
+fn a_tab_released_while_it_is_being_grouped_leaves_the_group_again() {
+    let mut worker = Machine::with_groups();
+    worker.control(TAB, "T1");
+    worker.handle(Input::IconClicked { tab: TAB });
+    let group = Some(GroupId(7));
+    let effects = worker.handle(Input::Grouped { group });
+    assert_eq!(effects, [Effect::Ungroup { tab: TAB, groups: vec![GroupId(7)] }]);
+}
+
+#[test]
+fn a_relay_that_stays_away_leaves_no_trace() {
+    let mut worker = Machine::with_tab();
+    let effects = worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
+    assert!(effects.contains(&Effect::GiveRelayUpLater { attempt: FIRST }));
+    let effects = worker.handle(Input::RelayGivenUp { attempt: FIRST });
+    assert!(methods(&effects).contains(&"Fetch.disable".to_owned()));
+}
+
 #[derive(Default)]
 struct Machine(Worker<Json>);
 
@@ -652,8 +742,8 @@ impl Machine {
     fn start(&mut self) -> Vec<Effect<Json>> {
         self.handle(Input::Started {
             settings: settings(19988),
-            hello: ExtensionHello::default(),
-            snapshot: Snapshot::default(),
+            hello: Box::default(),
+            snapshot: Box::default(),
         })
     }
 

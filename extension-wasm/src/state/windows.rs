@@ -96,6 +96,11 @@ impl Windows {
         self.owned.contains(&tab)
     }
 
+    /// Takes in a tab that one of them opened.
+    pub(super) fn own(&mut self, tab: TabId) {
+        self.owned.insert(tab);
+    }
+
     pub(super) fn tab_removed(&mut self, tab: TabId) {
         self.owned.remove(&tab);
     }

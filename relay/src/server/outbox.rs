@@ -71,6 +71,15 @@ impl Outbox {
     }
 }
 
+impl Outbox {
+    /// Ends a peer that does not read, whatever is queued for it.
+    pub(crate) fn cut_off(&self, code: CloseCode, reason: &str) {
+        self.dismiss.send_replace(true);
+        // It may have ended by itself in this very moment.
+        drop(self.sender.send(Outgoing::Close { code, reason: reason.to_owned() }));
+    }
+}
+
 impl Pending {
     /// Completes when the event loop has closed the peer, or dropped its end.
     pub(crate) fn dismissed(&self) -> impl Future<Output = ()> + use<> {

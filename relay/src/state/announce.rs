@@ -32,17 +32,25 @@ impl Relay {
         // Playwright ignores a page that belongs to no context.
         info.browser_context_id.get_or_insert_with(|| "default".to_owned());
         let Some(extension) = self.extensions.get(connection) else { return };
-        let known = extension.targets.by_session(&real);
-        if known.is_some_and(|known| known.info.target_id != info.target_id) {
-            // Another browser has started under the same name, and counts from one again.
-            self.detached(connection, &real, effects);
+        // Another browser has started under the same name, and counts from one again; or the tab
+        // was taken away and back while nobody could be told. Either way the old session is over.
+        let stale: Vec<SessionId> = extension
+            .targets
+            .tabs()
+            .filter(|tab| (tab.session == real) != (tab.info.target_id == info.target_id))
+            .map(|tab| tab.session.clone())
+            .collect();
+        for session in stale {
+            self.detached(connection, &session, effects);
         }
         let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let is_known = extension.targets.by_session(&real).is_some();
         let target = Target { session: real, parent: None, info };
         extension.targets.attach(target.clone());
         self.revision += 1;
         for client in self.clients.of(connection) {
-            for session in self.discoverers(client) {
+            let followers = if is_known { Vec::new() } else { self.discoverers(client) };
+            for session in followers {
                 let info = TargetInfo { attached: false, ..target.info.clone() };
                 send(effects, client, session, "Target.targetCreated", &InfoEvent::of(info));
             }
@@ -80,7 +88,7 @@ impl Relay {
         waiting_for_debugger: bool,
         effects: &mut Vec<Effect>,
     ) -> Option<SessionId> {
-        let kind = Kind::Target { real: target.session.clone() };
+        let kind = Kind::Target { real: target.session.clone(), auto_attach: false };
         let session = Session { parent: parent.clone(), kind };
         let session_id = self.clients.get_mut(client)?.sessions.open(&target.session, session);
         let attached = AttachedToTarget {
@@ -118,7 +126,8 @@ impl Relay {
         let waiting = attached.waiting_for_debugger;
         let mut is_taken = false;
         for client in self.clients.of(connection) {
-            let parents = self.clients.get(client).map(|client| client.sessions.over(parent));
+            let parents =
+                self.clients.get(client).map(|client| client.sessions.parents_over(parent));
             for parent in parents.unwrap_or_default() {
                 self.open_session(client, Some(parent), &target, waiting, effects);
                 is_taken = true;
@@ -188,7 +197,7 @@ impl Relay {
         for id in state.sessions.over(&target.session) {
             for (session_id, session) in state.sessions.close(&id) {
                 let target_id =
-                    matches!(&session.kind, Kind::Target { real } if real == &target.session)
+                    matches!(&session.kind, Kind::Target { real, .. } if real == &target.session)
                         .then(|| target.info.target_id.clone());
                 send_detached(effects, client, session.parent, session_id, target_id);
             }

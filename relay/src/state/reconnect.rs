@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use shared_protocol::{CloseCode, LogLevel, SessionId, StableKey};
+use shared_protocol::{CloseCode, INVENTORY_READY, LogLevel, SessionId, StableKey};
 
 use super::extensions::Extension;
+use super::targets::Targets;
 use super::{Asker, ClientId, ConnectionId, Effect, Relay, fail, log};
 use crate::cdp::{Command, Error};
 
@@ -19,12 +20,11 @@ const INVENTORY: Duration = Duration::from_secs(2);
 const MAX_HELD: usize = 16 * 1024 * 1024;
 
 /// Whether an extension can be talked to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) enum Presence {
     /// Connected, and all its tabs are known.
-    #[default]
     Here,
-    /// Connected, but it has not announced these tabs of its predecessor's again.
+    /// Connected, but it has not announced all its tabs; among them these of its predecessor's.
     Returning { unconfirmed: Vec<SessionId>, until: Instant },
     /// Not connected.
     Away { until: Instant },
@@ -35,7 +35,6 @@ pub(crate) enum Presence {
 pub(crate) struct Held {
     client: ClientId,
     command: Command,
-    real: Option<SessionId>,
 }
 
 impl Held {
@@ -93,10 +92,20 @@ impl Relay {
         heir: ConnectionId,
         now: Instant,
         effects: &mut Vec<Effect>,
-    ) -> Option<Inheritance> {
-        let connection = self.extensions.newest(key)?;
-        self.clients.rebind(connection, heir);
-        let predecessor = self.extensions.get_mut(connection)?;
+    ) -> Inheritance {
+        let presence = |targets: &Targets| Presence::Returning {
+            unconfirmed: targets.iter().map(|target| target.session.clone()).collect(),
+            until: now + INVENTORY,
+        };
+        let connection = self.extensions.newest(key);
+        let predecessor = connection.and_then(|connection| {
+            self.clients.rebind(connection, heir);
+            self.extensions.get_mut(connection).map(|predecessor| (connection, predecessor))
+        });
+        let Some((connection, predecessor)) = predecessor else {
+            let targets = Targets::default();
+            return Inheritance { presence: presence(&targets), targets, held: Vec::new() };
+        };
         let targets = std::mem::take(&mut predecessor.targets);
         let held = std::mem::take(&mut predecessor.held);
         if predecessor.presence.is_connected() {
@@ -108,27 +117,24 @@ impl Relay {
         } else {
             self.extensions.remove(connection);
         }
-        let unconfirmed = targets.iter().map(|target| target.session.clone()).collect();
-        let presence = Presence::Returning { unconfirmed, until: now + INVENTORY };
-        Some(Inheritance { targets, held, presence })
+        Inheritance { presence: presence(&targets), targets, held }
     }
 
     /// Keeps a command for an extension that is away or returning; gives it back if there is no
-    /// need.
+    /// need. Also what the relay would answer itself has to wait: it depends on the tabs.
     pub(super) fn hold(
         &mut self,
-        connection: ConnectionId,
         client: ClientId,
         command: Command,
-        real: Option<SessionId>,
         effects: &mut Vec<Effect>,
-    ) -> Option<(Command, Option<SessionId>)> {
+    ) -> Option<Command> {
+        let connection = self.clients.get(client)?.connection;
         match self.extensions.get_mut(connection) {
-            Some(Extension { presence: Presence::Here, .. }) => return Some((command, real)),
+            Some(Extension { presence: Presence::Here, .. }) => return Some(command),
             Some(extension)
                 if extension.held.iter().map(Held::weight).sum::<usize>() < MAX_HELD =>
             {
-                extension.held.push(Held { client, command, real });
+                extension.held.push(Held { client, command });
             }
             Some(_) | None => {
                 let error = Error::server("Extension disconnected");
@@ -159,9 +165,11 @@ impl Relay {
         now: Instant,
         effects: &mut Vec<Effect>,
     ) {
-        let presence = self.extensions.get(connection).map(|extension| &extension.presence);
-        if let Some(Presence::Returning { unconfirmed, .. }) = presence
+        let Some(extension) = self.extensions.get(connection) else { return };
+        if let Presence::Returning { unconfirmed, .. } = &extension.presence
             && unconfirmed.is_empty()
+            // One that does say when it is ready may have tabs that nobody knows of yet.
+            && !extension.hello.has_capability(INVENTORY_READY)
         {
             self.is_back(connection, now, effects);
         }
@@ -182,8 +190,8 @@ impl Relay {
                 self.detached(connection, &session, effects);
             }
         }
-        for Held { client, command, real } in held {
-            self.forward_command(client, command, real, now, effects);
+        for Held { client, command } in held {
+            self.client_sent(client, command, now, effects);
         }
     }
 
@@ -212,9 +220,8 @@ impl Relay {
 }
 
 /// What a connection leaves to the next one of the same installation.
-#[derive(Default)]
 pub(super) struct Inheritance {
-    pub(super) targets: super::targets::Targets,
+    pub(super) targets: Targets,
     pub(super) held: Vec<Held>,
     pub(super) presence: Presence,
 }

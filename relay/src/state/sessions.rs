@@ -20,7 +20,11 @@ pub(crate) enum Kind {
     /// Attached to the browser that the relay pretends to be.
     Browser(BrowserSession),
     /// Attached to a target, over the extension's session of this name.
-    Target { real: SessionId },
+    Target {
+        real: SessionId,
+        /// Whether it asked to be told of children.
+        auto_attach: bool,
+    },
 }
 
 /// What a client asked to be told on a browser-level session.
@@ -70,11 +74,19 @@ impl Sessions {
         self.0.iter()
     }
 
+    /// Those of the sessions over a real one that asked to be told of its children.
+    pub(crate) fn parents_over(&self, real: &SessionId) -> Vec<SessionId> {
+        let asked = |session: &Session| matches!(&session.kind, Kind::Target { real: r, auto_attach: true } if r == real);
+        self.0.iter().filter(|(_, session)| asked(session)).map(|(id, _)| id.clone()).collect()
+    }
+
     /// The sessions that stand on a real one.
     pub(crate) fn over(&self, real: &SessionId) -> Vec<SessionId> {
         self.0
             .iter()
-            .filter(|(_, session)| matches!(&session.kind, Kind::Target { real: r } if r == real))
+            .filter(
+                |(_, session)| matches!(&session.kind, Kind::Target { real: r, .. } if r == real),
+            )
             .map(|(id, _)| id.clone())
             .collect()
     }
@@ -88,7 +100,7 @@ mod tests {
     fn a_second_session_over_the_same_tab_gets_a_name_of_its_own() {
         let mut sessions = Sessions::default();
         let real = SessionId::new("pw-tab-1");
-        let on_tab = Session { parent: None, kind: Kind::Target { real: real.clone() } };
+        let on_tab = Session { parent: None, kind: target(&real) };
         assert_eq!(sessions.open(&real, on_tab.clone()).as_str(), "pw-tab-1");
         assert_eq!(sessions.open(&real, on_tab.clone()).as_str(), "pw-tab-1.2");
         assert_eq!(sessions.open(&real, on_tab).as_str(), "pw-tab-1.3");
@@ -99,7 +111,7 @@ mod tests {
     fn closing_a_session_closes_those_below_it_first() {
         let mut sessions = Sessions::default();
         let mut open = |name: &str, parent: Option<&str>| {
-            let kind = Kind::Target { real: SessionId::new(name) };
+            let kind = target(&SessionId::new(name));
             sessions
                 .open(&SessionId::new(name), Session { parent: parent.map(SessionId::new), kind });
         };
@@ -111,5 +123,9 @@ mod tests {
             sessions.close(&SessionId::new("tab")).into_iter().map(|(id, _)| id).collect();
         assert_eq!(closed, ["worker", "frame", "tab"].map(SessionId::new));
         assert_eq!(sessions.iter().count(), 1);
+    }
+
+    fn target(real: &SessionId) -> Kind {
+        Kind::Target { real: real.clone(), auto_attach: false }
     }
 }

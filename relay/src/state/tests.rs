@@ -147,6 +147,8 @@ fn flooding_events_are_dropped() {
 #[test]
 fn a_tab_that_goes_answers_what_was_pending_and_ends_its_sessions_children_first() {
     let mut relay = Stage::with_attached_client();
+    relay.command(Some("pw-tab-1"), 4, "Target.setAutoAttach", AUTO_ATTACH);
+    relay.reply(EXTENSION, 1, Ok(json!({})));
     let child = json!({
         "sessionId": "CHILD", "targetInfo": info("F1"), "waitingForDebugger": true,
     });
@@ -281,7 +283,9 @@ fn the_last_client_of_a_tab_leaves_nothing_behind_that_would_hold_the_page_up() 
     relay.handle(Input::ClientSent { client: ClientId(3), command: other });
     assert_eq!(relay.handle(Input::ClientDisconnected { client: CLIENT }), [], "one is left");
     let effects = relay.handle(Input::ClientDisconnected { client: ClientId(3) });
-    assert_eq!(methods(&effects), ["Fetch.disable", "Target.setAutoAttach"]);
+    let reset: Vec<&str> =
+        shared_protocol::reset_commands::<Payload>().iter().map(|c| c.0).collect();
+    assert_eq!(methods(&effects), reset);
 }
 
 #[test]
@@ -328,6 +332,43 @@ fn the_same_session_name_on_another_target_is_another_tab() {
         relay.attach_tab(EXTENSION, "pw-tab-1", "T9"),
         [event(None, "Target.detachedFromTarget", gone), attached(None, "pw-tab-1", "T9")]
     );
+}
+
+#[test]
+fn a_tab_that_was_taken_away_and_back_unheard_ends_before_it_begins_again() {
+    let mut relay = Stage::with_attached_client();
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    assert_eq!(
+        relay.attach_tab(EXTENSION, "pw-tab-2", "T1"),
+        [event(None, "Target.detachedFromTarget", gone), attached(None, "pw-tab-2", "T1")]
+    );
+}
+
+#[test]
+fn a_session_that_did_not_ask_for_children_is_told_of_none() {
+    let mut relay = Stage::with_attached_client();
+    let child = json!({
+        "sessionId": "CHILD", "targetInfo": info("F1"), "waitingForDebugger": true,
+    });
+    let effects = relay.event(EXTENSION, Some("pw-tab-1"), "Target.attachedToTarget", child);
+    assert_eq!(methods(&effects), ["Runtime.runIfWaitingForDebugger"], "it goes on at once");
+}
+
+#[test]
+fn a_client_waits_until_an_extension_that_says_so_has_announced_its_tabs() {
+    let mut relay = Stage::new();
+    let hello = ExtensionHello {
+        capabilities: Some("inventory-ready-v1".to_owned()),
+        ..ExtensionHello::default()
+    };
+    let user_agent = String::new();
+    relay.handle(Input::ExtensionConnected { connection: EXTENSION, hello, user_agent });
+    relay.connect_client(CLIENT, None, None);
+    assert_eq!(relay.command(None, 1, "Target.setAutoAttach", AUTO_ATTACH), []);
+    assert_eq!(relay.attach_tab(EXTENSION, "pw-tab-1", "T1"), []);
+    let ready = ExtensionMessage::Ready;
+    let effects = relay.handle(Input::ExtensionSent { connection: EXTENSION, message: ready });
+    assert_eq!(effects, [attached(None, "pw-tab-1", "T1"), reply(None, 1, json!({}))]);
 }
 
 #[test]

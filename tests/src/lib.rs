@@ -8,6 +8,7 @@
 
 mod playwright;
 mod raw_client;
+mod raw_relay;
 mod screen;
 mod site;
 
@@ -24,6 +25,7 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 pub use raw_client::RawClient;
+pub use raw_relay::RawRelay;
 pub use screen::{Colour, Screen};
 pub use site::Site;
 
@@ -188,6 +190,11 @@ impl Stage {
         browser.stop().await;
         let browser = start_browser(home.path(), &[], screen.as_ref()).await;
         Self { relay, port, browser, site, screen, home }
+    }
+
+    /// Starts a relay that speaks for itself, where the extension looks for one.
+    pub async fn raw_relay(&self) -> RawRelay {
+        RawRelay::start(self.port).await
     }
 
     /// Opens a WebSocket to the relay as an extension that speaks for itself.

@@ -58,6 +58,13 @@ impl Screen {
         self.click_at(place);
     }
 
+    /// Presses a key, by the name that X gives it.
+    pub fn press(&self, key: &str) {
+        let status =
+            Command::new("xdotool").args(["key", key]).env("DISPLAY", &self.display).status();
+        assert!(status.expect("xdotool is installed").success());
+    }
+
     fn click_at(&self, (x, y): (u32, u32)) {
         let status = Command::new("xdotool")
             .args(["mousemove", &x.to_string(), &y.to_string(), "click", "1"])

@@ -13,6 +13,7 @@ mod behaviour {
     mod hidden_tabs;
     mod interference;
     mod many_tabs;
+    mod older_relays;
     mod popups;
     mod separate_window;
     mod visible;

@@ -3,6 +3,9 @@
 use end_to_end::Stage;
 use serde_json::json;
 
+/// A page of the extension in `tests/extensions`, whose id follows from the key in its manifest.
+const FRAME_OF_ANOTHER: &str = "chrome-extension://dafbdngoojoailcalhimlpijjgnjclbo/frame.html";
+
 #[tokio::test]
 async fn a_tab_that_visits_a_protected_page_is_ours_again_when_it_comes_back() {
     let stage = Stage::with_controlled_tab().await;
@@ -38,6 +41,10 @@ async fn a_crashed_page_fails_alone_and_works_again_after_a_reload() {
         .await;
     assert!(seen[0].as_str().unwrap().contains("crashed"), "{seen}");
     assert_eq!(seen[1], 2);
+    let shown = "chrome.tabs.query({ active: true }).then(async ([{ id: tabId }]) =>
+        [await chrome.action.getBadgeText({ tabId }), await chrome.action.getTitle({ tabId })])";
+    let crashed = json!(["!", "Playwriter: this page has crashed; reload it to go on"]);
+    assert_eq!(stage.in_worker(shown).await, crashed);
     stage
         .in_worker(
             "chrome.tabs.query({ active: true }).then(([tab]) => chrome.tabs.reload(tab.id))",
@@ -109,6 +116,32 @@ async fn a_frame_of_another_extension_does_not_stop_an_attach() {
     visit(&stage, &(stage.site.url() + "/index.html?inject")).await;
     let toggled = stage.control_tab().await;
     assert_eq!(toggled["isConnected"], true, "{toggled}");
+    assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn pages_that_chrome_keeps_to_itself_are_refused_with_its_reason() {
+    let stage = Stage::with_other_extensions().await;
+    for (url, why) in [
+        ("chrome://version/", "Cannot access a chrome:// URL"),
+        ("https://chromewebstore.google.com/", "The extensions gallery cannot be scripted."),
+        (FRAME_OF_ANOTHER, "Cannot access a chrome-extension:// URL of different extension"),
+    ] {
+        visit(&stage, url).await;
+        let toggled = stage.browser.click_icon().await.unwrap();
+        assert_eq!(toggled["isConnected"], false, "{url}: {toggled}");
+        assert_eq!(toggled["state"]["errorText"], why, "{url}");
+    }
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_page_from_a_file_is_controlled_where_chrome_allows_it() {
+    let stage = Stage::new().await;
+    let file = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/site/index.html");
+    visit(&stage, file).await;
+    stage.control_tab().await;
     assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");
     stage.end().await;
 }

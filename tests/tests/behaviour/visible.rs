@@ -54,6 +54,25 @@ async fn cancel_on_the_banner_releases_the_tab_for_good() {
 }
 
 #[tokio::test]
+async fn devtools_and_a_client_share_a_tab() {
+    let stage = Stage::on_a_screen().await;
+    stage.control_tab().await;
+    stage.playwright("await context.pages()[0].goto(site + '/index.html')").await;
+    stage.screen().press("F12");
+    stage
+        .until_in_worker(
+            "chrome.debugger.getTargets()
+                .then((all) => all.some((target) => target.url.startsWith('devtools://')))",
+        )
+        .await;
+    assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");
+    stage.screen().save("devtools");
+    let state = stage.in_worker("getExtensionState()").await;
+    assert_eq!(state["tabs"][0]["sessionId"], "pw-tab-1", "nothing was taken away");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_client_at_work_takes_neither_the_focus_nor_the_front() {
     let mut stage = Stage::on_a_screen().await;
     stage.control_tab().await;

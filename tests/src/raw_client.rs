@@ -46,6 +46,18 @@ impl RawClient {
         self.next().await
     }
 
+    /// Sends a command and gives its answer; a tab may have something to tell before.
+    pub async fn answer_to(&mut self, id: i64, text: &str) -> Value {
+        self.send(text).await;
+        loop {
+            let frame = self.next().await;
+            if frame["id"] == id {
+                return frame;
+            }
+            assert!(frame["method"].is_string(), "an answer to nothing: {frame}");
+        }
+    }
+
     /// The code and reason with which the relay closes.
     pub async fn closed(&mut self) -> (u16, String) {
         let frame = self.frame().await;

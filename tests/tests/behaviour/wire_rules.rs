@@ -58,7 +58,8 @@ async fn existing_tabs_are_announced_before_the_reply() {
     assert!(info["browserContextId"].is_string(), "{info}");
     assert_eq!(client.next().await, json!({ "id": 1, "result": {} }));
     let evaluated = client
-        .call(
+        .answer_to(
+            2,
             r#"{"id":2,"method":"Runtime.evaluate","params":{"expression":"6*7"},"sessionId":"pw-tab-1"}"#,
         )
         .await;

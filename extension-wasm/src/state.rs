@@ -8,243 +8,35 @@ mod boot;
 mod commands;
 mod connection;
 mod control;
+mod effect;
 mod grouping;
+mod input;
 mod looks;
 mod tabs;
 mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use serde::Serialize;
 use shared_protocol::{
-    AttachedToTarget, CdpEvent, ExtensionHello, ExtensionMessage, Extra, LogLevel, LogLine,
-    ParseFailure, Payload, RelayMessage, RequestId, SessionId, TabId, TargetId, TargetInfo,
+    AttachedToTarget, CdpEvent, ExtensionMessage, Extra, LogLevel, LogLine, ParseFailure, Payload,
+    RequestId, SessionId, TabId, TargetId, TargetInfo,
 };
 
 use awake::Awake;
 pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
+pub use effect::Effect;
 pub use grouping::GroupId;
 use grouping::Grouping;
+pub use input::Input;
 use looks::Looks;
 pub use looks::{Icon, Look};
 pub use tabs::Debuggee;
 use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
 use windows::Windows;
 pub use windows::{Place, WindowId};
-
-/// What happened outside.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Input<P> {
-    /// The settings, and what an earlier worker left, have been read. Whatever came before waits
-    /// for this.
-    Started {
-        settings: Settings,
-        hello: Box<ExtensionHello>,
-        snapshot: Box<Snapshot<P>>,
-    },
-    SettingsChanged(Settings),
-    Probed {
-        attempt: Attempt,
-        found: bool,
-    },
-    StatusSeen {
-        attempt: Attempt,
-        taken: bool,
-    },
-    SocketOpened {
-        attempt: Attempt,
-    },
-    SocketClosed {
-        attempt: Attempt,
-        code: u16,
-    },
-    /// Time to look for the relay again.
-    RetryDue {
-        attempt: Attempt,
-    },
-    /// The relay has been away for long.
-    RelayGivenUp {
-        attempt: Attempt,
-    },
-    AlarmRang,
-    RelaySent {
-        attempt: Attempt,
-        message: RelayMessage<P>,
-    },
-    RelaySentGarbage {
-        attempt: Attempt,
-        why: String,
-    },
-    IconClicked {
-        tab: TabId,
-    },
-    ReleaseAll,
-    Attached {
-        tab: TabId,
-        outcome: Result<TargetInfo<P>, String>,
-    },
-    /// With the window, if one was opened for it.
-    TabCreated {
-        ticket: Ticket,
-        outcome: Result<(TabId, Option<WindowId>), String>,
-    },
-    /// Chrome forgets a tab's icon when it navigates.
-    TabNavigated {
-        tab: TabId,
-    },
-    TabRegrouped {
-        tab: TabId,
-        group: Option<GroupId>,
-    },
-    Placed {
-        tab: TabId,
-        group: Option<GroupId>,
-    },
-    /// Into another window.
-    TabMoved {
-        tab: TabId,
-    },
-    TabRemoved {
-        tab: TabId,
-    },
-    GroupRemoved {
-        group: GroupId,
-    },
-    WindowRemoved {
-        window: WindowId,
-    },
-    PopupOpened {
-        tab: TabId,
-        opener: TabId,
-    },
-    /// `None` if the tab stayed in a group of the user's, or could not be grouped.
-    Grouped {
-        group: Option<GroupId>,
-    },
-    Detached {
-        tab: TabId,
-    },
-    Described {
-        tab: TabId,
-        info: TargetInfo<P>,
-    },
-    DebuggerEvent {
-        tab: TabId,
-        session: Option<SessionId>,
-        method: String,
-        params: P,
-    },
-    DebuggerDetached {
-        tab: TabId,
-        reason: String,
-    },
-    Looked {
-        tab: TabId,
-        is_there: bool,
-    },
-    CommandDone {
-        ticket: Ticket,
-        outcome: Result<P, String>,
-    },
-    RestDue {
-        tab: TabId,
-        uses: u64,
-    },
-    Shown {
-        tab: TabId,
-    },
-}
-
-/// What the shell must do now, in order.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Effect<P> {
-    /// See whether a relay listens; a failed WebSocket would be an error in the user's console.
-    Probe {
-        attempt: Attempt,
-        port: u16,
-    },
-    /// See whether the relay serves another extension.
-    AskStatus {
-        attempt: Attempt,
-        port: u16,
-    },
-    OpenSocket {
-        attempt: Attempt,
-        port: u16,
-        hello: ExtensionHello,
-    },
-    CloseSocket,
-    RetryLater {
-        attempt: Attempt,
-    },
-    GiveRelayUpLater {
-        attempt: Attempt,
-    },
-    Send(ExtensionMessage<P>),
-    /// Attach the debugger and ask what it is attached to.
-    Attach {
-        tab: TabId,
-    },
-    Detach {
-        tab: TabId,
-    },
-    /// Ask again what a tab shows; no answer is no news.
-    Describe {
-        tab: TabId,
-    },
-    /// See whether a tab is still there.
-    Look {
-        tab: TabId,
-    },
-    /// As [`Effect::Look`], after a while.
-    ReattachLater {
-        tab: TabId,
-        wait: Duration,
-    },
-    /// Without a ticket, nobody wants the answer.
-    RunCommand {
-        ticket: Option<Ticket>,
-        debuggee: Debuggee,
-        method: String,
-        params: Option<P>,
-    },
-    CreateTab {
-        ticket: Ticket,
-        url: String,
-        place: Place,
-    },
-    CloseTabs {
-        tabs: Vec<TabId>,
-    },
-    /// Put a tab into that of these groups which is in its window, or into a new one.
-    Group {
-        tab: TabId,
-        groups: Vec<GroupId>,
-    },
-    /// See which group a tab is in. By the time of the answer, what it did has been told.
-    AskPlace {
-        tab: TabId,
-    },
-    /// Take a tab out of its group if it is one of these.
-    Ungroup {
-        tab: TabId,
-        groups: Vec<GroupId>,
-    },
-    RestLater {
-        tab: TabId,
-        uses: u64,
-    },
-    Show {
-        tab: TabId,
-        look: Look,
-    },
-    Persist(Snapshot<P>),
-}
 
 /// What the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,94 @@
+//! What the machine wants done.
+
+use std::time::Duration;
+
+use shared_protocol::{ExtensionHello, ExtensionMessage, TabId};
+
+use super::{Attempt, Debuggee, GroupId, Look, Place, Snapshot, Ticket};
+
+/// What the shell must do now, in order.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Effect<P> {
+    /// See whether a relay listens; a failed WebSocket would be an error in the user's console.
+    Probe {
+        attempt: Attempt,
+        port: u16,
+    },
+    /// See whether the relay serves another extension.
+    AskStatus {
+        attempt: Attempt,
+        port: u16,
+    },
+    OpenSocket {
+        attempt: Attempt,
+        port: u16,
+        hello: ExtensionHello,
+    },
+    CloseSocket,
+    RetryLater {
+        attempt: Attempt,
+    },
+    GiveRelayUpLater {
+        attempt: Attempt,
+    },
+    Send(ExtensionMessage<P>),
+    /// Attach the debugger and ask what it is attached to.
+    Attach {
+        tab: TabId,
+    },
+    Detach {
+        tab: TabId,
+    },
+    /// Ask again what a tab shows; no answer is no news.
+    Describe {
+        tab: TabId,
+    },
+    /// See whether a tab is still there.
+    Look {
+        tab: TabId,
+    },
+    /// As [`Effect::Look`], after a while.
+    ReattachLater {
+        tab: TabId,
+        wait: Duration,
+    },
+    /// Without a ticket, nobody wants the answer.
+    RunCommand {
+        ticket: Option<Ticket>,
+        debuggee: Debuggee,
+        method: String,
+        params: Option<P>,
+    },
+    CreateTab {
+        ticket: Ticket,
+        url: String,
+        place: Place,
+    },
+    CloseTabs {
+        tabs: Vec<TabId>,
+    },
+    /// Put a tab into that of these groups which is in its window, or into a new one.
+    Group {
+        tab: TabId,
+        groups: Vec<GroupId>,
+    },
+    /// See which group a tab is in. By the time of the answer, what it did has been told.
+    AskPlace {
+        tab: TabId,
+    },
+    /// Take a tab out of its group if it is one of these.
+    Ungroup {
+        tab: TabId,
+        groups: Vec<GroupId>,
+    },
+    RestLater {
+        tab: TabId,
+        uses: u64,
+    },
+    Show {
+        tab: TabId,
+        look: Look,
+    },
+    Persist(Snapshot<P>),
+}

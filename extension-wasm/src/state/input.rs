@@ -1,0 +1,129 @@
+//! What the machine is told.
+
+use shared_protocol::{ExtensionHello, RelayMessage, SessionId, TabId, TargetInfo};
+
+use super::{Attempt, GroupId, Settings, Snapshot, Ticket, WindowId};
+
+/// What happened outside.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Input<P> {
+    /// The settings, and what an earlier worker left, have been read. Whatever came before waits
+    /// for this.
+    Started {
+        settings: Settings,
+        hello: Box<ExtensionHello>,
+        snapshot: Box<Snapshot<P>>,
+    },
+    SettingsChanged(Settings),
+    Probed {
+        attempt: Attempt,
+        found: bool,
+    },
+    StatusSeen {
+        attempt: Attempt,
+        taken: bool,
+    },
+    SocketOpened {
+        attempt: Attempt,
+    },
+    SocketClosed {
+        attempt: Attempt,
+        code: u16,
+    },
+    /// Time to look for the relay again.
+    RetryDue {
+        attempt: Attempt,
+    },
+    /// The relay has been away for long.
+    RelayGivenUp {
+        attempt: Attempt,
+    },
+    AlarmRang,
+    RelaySent {
+        attempt: Attempt,
+        message: RelayMessage<P>,
+    },
+    RelaySentGarbage {
+        attempt: Attempt,
+        why: String,
+    },
+    IconClicked {
+        tab: TabId,
+    },
+    ReleaseAll,
+    Attached {
+        tab: TabId,
+        outcome: Result<TargetInfo<P>, String>,
+    },
+    /// With the window, if one was opened for it.
+    TabCreated {
+        ticket: Ticket,
+        outcome: Result<(TabId, Option<WindowId>), String>,
+    },
+    /// Chrome forgets a tab's icon when it navigates.
+    TabNavigated {
+        tab: TabId,
+    },
+    TabRegrouped {
+        tab: TabId,
+        group: Option<GroupId>,
+    },
+    Placed {
+        tab: TabId,
+        group: Option<GroupId>,
+    },
+    /// Into another window.
+    TabMoved {
+        tab: TabId,
+    },
+    TabRemoved {
+        tab: TabId,
+    },
+    GroupRemoved {
+        group: GroupId,
+    },
+    WindowRemoved {
+        window: WindowId,
+    },
+    PopupOpened {
+        tab: TabId,
+        opener: TabId,
+    },
+    /// `None` if the tab stayed in a group of the user's, or could not be grouped.
+    Grouped {
+        group: Option<GroupId>,
+    },
+    Detached {
+        tab: TabId,
+    },
+    Described {
+        tab: TabId,
+        info: TargetInfo<P>,
+    },
+    DebuggerEvent {
+        tab: TabId,
+        session: Option<SessionId>,
+        method: String,
+        params: P,
+    },
+    DebuggerDetached {
+        tab: TabId,
+        reason: String,
+    },
+    Looked {
+        tab: TabId,
+        is_there: bool,
+    },
+    CommandDone {
+        ticket: Ticket,
+        outcome: Result<P, String>,
+    },
+    RestDue {
+        tab: TabId,
+        uses: u64,
+    },
+    Shown {
+        tab: TabId,
+    },
+}

@@ -15,6 +15,7 @@ mod site;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use relay::browser::{Browser, BrowserOptions};
@@ -22,6 +23,7 @@ use relay::server::{RelayOptions, RelayServer};
 use serde_json::{Value, json};
 use shared_protocol::http::PagesStatus;
 use tempfile::TempDir;
+use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 pub use raw_client::RawClient;
@@ -190,6 +192,24 @@ impl Stage {
         browser.stop().await;
         let browser = start_browser(home.path(), &[], screen.as_ref()).await;
         Self { relay, port, browser, site, screen, home }
+    }
+
+    /// Starts the relay as a program of its own, where the extension looks for it, and waits until
+    /// that has connected. It is killed when it is dropped.
+    pub async fn relay_program(&self) -> Child {
+        let tests = std::env::current_exe().expect("the tests are a program");
+        let folder = tests.ancestors().nth(2).expect("the tests are built into a folder");
+        let child = Command::new(folder.join("playwriter"))
+            .args(["serve", "--port", &self.port.to_string()])
+            .env("HOME", self.home.path())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the relay is built; `cargo test --workspace` does that");
+        self.until_in_worker("getExtensionState().then((s) => s.connectionState === 'connected')")
+            .await;
+        child
     }
 
     /// Starts a relay that speaks for itself, where the extension looks for one.

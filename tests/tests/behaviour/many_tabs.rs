@@ -50,3 +50,21 @@ async fn ten_tabs_are_back_in_order_after_the_relay_was_restarted() {
     assert_eq!(stage.playwright("return context.pages().length").await, 10);
     stage.end().await;
 }
+
+#[tokio::test]
+async fn ten_tabs_outlive_a_relay_that_was_killed() {
+    let stage = Stage::without_relay().await;
+    let mut relay = stage.relay_program().await;
+    stage.browser.click_icon().await.unwrap();
+    stage.playwright("for (let i = 1; i < 10; i++) await context.newPage();").await;
+    relay.kill().await.unwrap();
+    stage
+        .until_in_worker("getExtensionState().then((s) => s.connectionState !== 'connected')")
+        .await;
+    let _relay = stage.relay_program().await;
+    let seen = stage
+        .playwright("return Promise.all(context.pages().map((page) => page.evaluate('1+1')))")
+        .await;
+    assert_eq!(seen, json!([2, 2, 2, 2, 2, 2, 2, 2, 2, 2]));
+    stage.end().await;
+}

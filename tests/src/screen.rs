@@ -78,12 +78,6 @@ impl Screen {
         self.until(&format!("{what} to be seen"), || self.middle_of(colour, 0)).await
     }
 
-    /// Waits until a colour is no longer on the screen.
-    pub async fn until_gone(&self, what: &str, colour: Colour) {
-        let gone = || self.middle_of(colour, 0).is_none().then_some(());
-        self.until(&format!("{what} to vanish"), gone).await;
-    }
-
     /// Saves a picture for a person to look at.
     pub fn save(&self, name: &str) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");

@@ -6,6 +6,9 @@ use serde_json::json;
 const GROUPS: &str = "chrome.tabGroups.query({}).then((all) =>
     all.map((group) => [group.title, group.color]))";
 
+const COLLAPSED: &str =
+    "chrome.tabGroups.query({}).then((all) => all.map((group) => group.collapsed))";
+
 #[tokio::test]
 async fn controlled_tabs_stand_in_one_green_group() {
     let stage = Stage::with_controlled_tab().await;
@@ -92,17 +95,19 @@ async fn a_group_that_the_user_renamed_and_collapsed_stays_so_and_takes_new_tabs
     stage
         .in_worker(
             "chrome.tabGroups.query({}).then(([group]) =>
-                chrome.tabGroups.update(group.id, { title: 'robots', collapsed: false }))",
+                chrome.tabGroups.update(group.id, { title: 'robots', collapsed: true }))",
         )
         .await;
+    assert_eq!(stage.in_worker(COLLAPSED).await, json!([true]));
     stage.playwright("await context.newPage()").await;
     stage
         .until_in_worker(
-            "chrome.tabs.query({}).then((tabs) => tabs.length === 2 &&
-                tabs.every((tab) => tab.groupId !== -1 && tab.groupId === tabs[0].groupId))",
+            "chrome.tabs.query({}).then((tabs) =>
+                tabs.filter((tab) => tab.groupId !== -1).length === 2)",
         )
         .await;
     assert_eq!(stage.in_worker(GROUPS).await, json!([["robots", "green"]]));
+    assert_eq!(stage.in_worker(COLLAPSED).await, json!([true]));
     stage.end().await;
 }
 

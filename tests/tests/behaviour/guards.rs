@@ -5,6 +5,25 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+/// What is answered over HTTP.
+const QUESTIONS: [&str; 11] = [
+    "/",
+    "/version",
+    "/json/version",
+    "/json/version/",
+    "/json",
+    "/json/",
+    "/json/list",
+    "/json/list/",
+    "/extension/status",
+    "/extensions/status",
+    "/extension-status",
+];
+
+/// What takes WebSockets.
+const SOCKETS: [&str; 5] =
+    ["/cdp", "/cdp/me", "/devtools/browser", "/devtools/browser/x", "/extension"];
+
 #[tokio::test]
 async fn a_web_page_cannot_reach_the_relay() {
     let stage = Stage::with_controlled_tab().await;
@@ -31,22 +50,7 @@ async fn a_web_page_cannot_reach_the_relay() {
 #[tokio::test]
 async fn every_route_refuses_foreign_hosts_and_origins() {
     let stage = Stage::new().await;
-    for path in [
-        "/",
-        "/version",
-        "/json/version",
-        "/json/version/",
-        "/json",
-        "/json/list",
-        "/extension/status",
-        "/extensions/status",
-        "/extension-status",
-        "/cdp",
-        "/cdp/me",
-        "/devtools/browser/x",
-        "/extension",
-        "/nothing",
-    ] {
+    for path in QUESTIONS.into_iter().chain(SOCKETS).chain(["/nothing"]) {
         for header in ["Host: evil.example", "Host: 127.0.0.1\r\nOrigin: https://evil.example"] {
             let status = status(&stage, path, header).await;
             assert_eq!(status, 403, "{path} with {header}");
@@ -58,19 +62,7 @@ async fn every_route_refuses_foreign_hosts_and_origins() {
 #[tokio::test]
 async fn what_is_served_is_served_with_and_without_a_slash() {
     let stage = Stage::new().await;
-    for path in [
-        "/",
-        "/version",
-        "/json/version",
-        "/json/version/",
-        "/json",
-        "/json/",
-        "/json/list",
-        "/json/list/",
-        "/extension/status",
-        "/extensions/status",
-        "/extension-status",
-    ] {
+    for path in QUESTIONS {
         assert_eq!(status(&stage, path, "Host: localhost").await, 200, "{path}");
     }
     assert_eq!(status(&stage, "/nothing", "Host: localhost").await, 404);

@@ -93,8 +93,8 @@ impl Awake {
                         effects.push(focus(tab, true));
                     }
                 }
-                let casts = used.casting || used.client_casts;
-                if needs_frames(method) && !casts {
+                // Well before the first input: a press that meets the first frame may be lost.
+                if !used.casting && !used.client_casts {
                     used.casting = true;
                     effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
                 }
@@ -134,16 +134,13 @@ impl Awake {
 
 /// Whether a command depends on the page's believing that somebody looks at it.
 fn looks_at_the_page(method: &str) -> bool {
-    needs_frames(method)
-        || matches!(method, "Runtime.evaluate" | "Runtime.callFunctionOn" | "Page.navigate")
-}
-
-/// Whether a command waits for the compositor.
-fn needs_frames(method: &str) -> bool {
     method.starts_with("Input.")
         || matches!(
             method,
-            "Page.captureScreenshot"
+            "Runtime.evaluate"
+                | "Runtime.callFunctionOn"
+                | "Page.navigate"
+                | "Page.captureScreenshot"
                 | "DOM.scrollIntoViewIfNeeded"
                 | "HeadlessExperimental.beginFrame"
         )

@@ -1,16 +1,26 @@
 //! What the relay says to an extension.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::downloads::{DownloadId, DownloadQuery};
 use crate::frame::{Frame, FrameParams, FrameRef, ParamsRef};
 use crate::ids::{RequestId, SessionId, TabId};
 use crate::payload::Payload;
+use crate::permissions::Permissions;
 use crate::target::TargetInfo;
+use crate::windows::{TabQuery, WindowChange, WindowQuery};
 
 pub(crate) const FORWARD_CDP_COMMAND: &str = "forwardCDPCommand";
 pub(crate) const SET_WINDOW_MODE: &str = "setWindowMode";
 const CREATE_INITIAL_TAB: &str = "createInitialTab";
 const PING: &str = "ping";
+const GET_WINDOW: &str = "getWindow";
+const SET_WINDOW: &str = "setWindow";
+const ACTIVATE_TAB: &str = "activateTab";
+const SET_PERMISSIONS: &str = "setPermissions";
+const FIND_DOWNLOAD: &str = "findDownload";
+const CANCEL_DOWNLOAD: &str = "cancelDownload";
 const UPDATE_TAB_GROUP: &str = "updateTabGroup";
 
 /// A text frame from the relay to an extension.
@@ -34,6 +44,50 @@ pub enum RelayMessage<P> {
     Ping,
     /// Say where tabs that a client opens go. Only for an extension that says it understands.
     SetWindowMode(WindowMode<P>),
+    /// Answer with a [`BrowserWindow`](crate::BrowserWindow). Needs [`WINDOWS`](crate::WINDOWS).
+    GetWindow {
+        /// Names the reply.
+        id: RequestId,
+        /// Which window.
+        query: WindowQuery<P>,
+    },
+    /// Move, resize, minimise or maximise a window. Needs [`WINDOWS`](crate::WINDOWS).
+    SetWindow {
+        /// Names the reply.
+        id: RequestId,
+        /// Which window, and how.
+        change: WindowChange<P>,
+    },
+    /// Bring a tab and its window to the front; only when the user has allowed that. Needs
+    /// [`WINDOWS`](crate::WINDOWS).
+    ActivateTab {
+        /// Names the reply.
+        id: RequestId,
+        /// Which tab.
+        tab: TabQuery<P>,
+    },
+    /// Say what sites may do. Needs [`PERMISSIONS`](crate::PERMISSIONS).
+    SetPermissions {
+        /// Names the reply.
+        id: RequestId,
+        /// All the rules there are to be.
+        permissions: Permissions<P>,
+    },
+    /// Answer with a [`FoundDownload`](crate::FoundDownload). Needs
+    /// [`DOWNLOADS`](crate::DOWNLOADS).
+    FindDownload {
+        /// Names the reply.
+        id: RequestId,
+        /// Which download.
+        query: DownloadQuery<P>,
+    },
+    /// End a download. Needs [`DOWNLOADS`](crate::DOWNLOADS).
+    CancelDownload {
+        /// Names the reply.
+        id: RequestId,
+        /// Which download.
+        download: DownloadId<P>,
+    },
     /// Control a recording of a tab. In releases since January 2026.
     Recording {
         /// Names the reply.
@@ -141,10 +195,24 @@ impl<'de, P: Payload> Deserialize<'de> for RelayMessage<P> {
         Ok(match (method.as_str(), id, RecordingAction::of_method(&method)) {
             (CREATE_INITIAL_TAB, Some(id), _) => Self::CreateInitialTab { id, params },
             (UPDATE_TAB_GROUP, Some(id), _) => Self::UpdateTabGroup { id, params },
+            (GET_WINDOW, Some(id), _) => Self::GetWindow { id, query: typed(params)? },
+            (SET_WINDOW, Some(id), _) => Self::SetWindow { id, change: typed(params)? },
+            (ACTIVATE_TAB, Some(id), _) => Self::ActivateTab { id, tab: typed(params)? },
+            (SET_PERMISSIONS, Some(id), _) => {
+                Self::SetPermissions { id, permissions: typed(params)? }
+            }
+            (FIND_DOWNLOAD, Some(id), _) => Self::FindDownload { id, query: typed(params)? },
+            (CANCEL_DOWNLOAD, Some(id), _) => Self::CancelDownload { id, download: typed(params)? },
             (_, Some(id), Some(action)) => Self::Recording { id, action, params },
             (_, id, _) => Self::Unknown { id, method, params },
         })
     }
+}
+
+/// Parameters of a message that is too rare to be worth a type in the frame.
+fn typed<P: Payload, T: DeserializeOwned, E: de::Error>(params: Option<P>) -> Result<T, E> {
+    let params = params.ok_or_else(|| E::missing_field("params"))?;
+    params.read().map_err(E::custom)
 }
 
 impl<P: Serialize> Serialize for RelayMessage<P> {
@@ -158,6 +226,24 @@ impl<P: Serialize> Serialize for RelayMessage<P> {
             }
             Self::Ping => (None, PING, None),
             Self::SetWindowMode(mode) => (None, SET_WINDOW_MODE, Some(ParamsRef::WindowMode(mode))),
+            Self::GetWindow { id, query } => {
+                (Some(*id), GET_WINDOW, Some(ParamsRef::WindowQuery(query)))
+            }
+            Self::SetWindow { id, change } => {
+                (Some(*id), SET_WINDOW, Some(ParamsRef::WindowChange(change)))
+            }
+            Self::ActivateTab { id, tab } => {
+                (Some(*id), ACTIVATE_TAB, Some(ParamsRef::TabQuery(tab)))
+            }
+            Self::SetPermissions { id, permissions } => {
+                (Some(*id), SET_PERMISSIONS, Some(ParamsRef::Permissions(permissions)))
+            }
+            Self::FindDownload { id, query } => {
+                (Some(*id), FIND_DOWNLOAD, Some(ParamsRef::DownloadQuery(query)))
+            }
+            Self::CancelDownload { id, download } => {
+                (Some(*id), CANCEL_DOWNLOAD, Some(ParamsRef::DownloadId(download)))
+            }
             Self::Recording { id, action, params } => {
                 (Some(*id), action.method(), params.as_ref().map(ParamsRef::Other))
             }

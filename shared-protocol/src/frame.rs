@@ -12,9 +12,12 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, de::Error as _};
 
 use crate::command::{CdpCommand, FORWARD_CDP_COMMAND, SET_WINDOW_MODE, WindowMode};
+use crate::downloads::{DownloadId, DownloadQuery};
 use crate::event::{CdpEvent, FORWARD_CDP_EVENT, HELLO, HelloMessage, LOG, LogLine, ParseFailure};
 use crate::ids::RequestId;
 use crate::payload::{Payload, Unreadable};
+use crate::permissions::Permissions;
+use crate::windows::{TabQuery, WindowChange, WindowQuery};
 
 pub(crate) struct Frame<P> {
     pub(crate) id: Option<RequestId>,
@@ -180,6 +183,12 @@ pub(crate) enum ParamsRef<'a, P> {
     Command(&'a CdpCommand<P>),
     Event(&'a CdpEvent<P>),
     WindowMode(&'a WindowMode<P>),
+    WindowQuery(&'a WindowQuery<P>),
+    WindowChange(&'a WindowChange<P>),
+    TabQuery(&'a TabQuery<P>),
+    Permissions(&'a Permissions<P>),
+    DownloadQuery(&'a DownloadQuery<P>),
+    DownloadId(&'a DownloadId<P>),
     Log(&'a LogLine<P>),
     Hello(&'a HelloMessage<P>),
     Other(&'a P),
@@ -227,6 +236,12 @@ impl<P: Serialize> Serialize for FrameRef<'_, P> {
             Some(ParamsRef::Command(command)) => map.serialize_entry("params", command)?,
             Some(ParamsRef::Event(event)) => map.serialize_entry("params", event)?,
             Some(ParamsRef::WindowMode(mode)) => map.serialize_entry("params", mode)?,
+            Some(ParamsRef::WindowQuery(query)) => map.serialize_entry("params", query)?,
+            Some(ParamsRef::WindowChange(change)) => map.serialize_entry("params", change)?,
+            Some(ParamsRef::TabQuery(tab)) => map.serialize_entry("params", tab)?,
+            Some(ParamsRef::Permissions(rules)) => map.serialize_entry("params", rules)?,
+            Some(ParamsRef::DownloadQuery(query)) => map.serialize_entry("params", query)?,
+            Some(ParamsRef::DownloadId(download)) => map.serialize_entry("params", download)?,
             Some(ParamsRef::Log(line)) => map.serialize_entry("params", line)?,
             Some(ParamsRef::Hello(hello)) => map.serialize_entry("params", hello)?,
             Some(ParamsRef::Other(payload)) => map.serialize_entry("params", payload)?,

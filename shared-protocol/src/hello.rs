@@ -60,6 +60,15 @@ impl ExtensionHello {
 /// Understands `setWindowMode`.
 pub const WINDOW_MODE: &str = "window-mode-v1";
 
+/// Understands `getWindow`, `setWindow` and `activateTab`.
+pub const WINDOWS: &str = "windows-v1";
+
+/// Understands `setPermissions`.
+pub const PERMISSIONS: &str = "permissions-v1";
+
+/// Understands `findDownload` and `cancelDownload`.
+pub const DOWNLOADS: &str = "downloads-v1";
+
 /// Says `ready` when it has announced all its tabs.
 pub const INVENTORY_READY: &str = "inventory-ready-v1";
 

@@ -22,24 +22,32 @@ mod object;
 
 mod close;
 mod command;
+mod downloads;
 mod event;
 mod frame;
 mod hello;
 pub mod http;
 mod ids;
 mod payload;
+mod permissions;
 mod reset;
 mod target;
+mod windows;
 
 pub use close::CloseCode;
 pub use command::{CdpCommand, InitialTab, RecordingAction, RelayMessage, WindowMode};
+pub use downloads::{DownloadId, DownloadQuery, FoundDownload};
 pub use event::{CdpEvent, ExtensionMessage, HelloMessage, LogLevel, LogLine, ParseFailure};
-pub use hello::{ExtensionHello, INVENTORY_READY, StableKey, WINDOW_MODE};
+pub use hello::{
+    DOWNLOADS, ExtensionHello, INVENTORY_READY, PERMISSIONS, StableKey, WINDOW_MODE, WINDOWS,
+};
 pub use ids::{ExtensionId, RequestId, SessionId, TabId, TargetId};
 pub use object::Extra;
 pub use payload::{Payload, Unreadable};
+pub use permissions::{PermissionName, PermissionRule, PermissionSetting, Permissions};
 pub use reset::reset_commands;
 pub use target::{AttachedToTarget, DetachedFromTarget, TargetInfo};
+pub use windows::{BrowserWindow, TabQuery, WindowChange, WindowQuery, WindowState};
 
 /// Where the relay listens unless told otherwise.
 pub const DEFAULT_PORT: u16 = 19988;

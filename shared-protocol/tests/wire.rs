@@ -12,8 +12,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shared_protocol::{
-    AttachedToTarget, CdpCommand, CdpEvent, Extra, HelloMessage, InitialTab, LogLevel, LogLine,
-    ParseFailure, Payload, RecordingAction, RequestId, SessionId, TargetId, Unreadable, WindowMode,
+    AttachedToTarget, BrowserWindow, CdpCommand, CdpEvent, DownloadId, DownloadQuery, Extra,
+    FoundDownload, HelloMessage, InitialTab, LogLevel, LogLine, ParseFailure, Payload,
+    PermissionName, PermissionRule, PermissionSetting, Permissions, RecordingAction, RequestId,
+    SessionId, TabQuery, TargetId, Unreadable, WindowChange, WindowMode, WindowQuery, WindowState,
     http,
 };
 
@@ -81,6 +83,94 @@ fn what_the_relay_says() {
                     separate_window: false,
                     extra: extra(&[("width", "1200")]),
                 }),
+            ),
+            (
+                "get-window-of-a-page",
+                RelayMessage::GetWindow {
+                    id: RequestId(18),
+                    query: WindowQuery {
+                        target_id: Some(TargetId::new("T1")),
+                        window_id: None,
+                        extra: Extra::default(),
+                    },
+                },
+            ),
+            (
+                "get-window",
+                RelayMessage::GetWindow {
+                    id: RequestId(19),
+                    query: WindowQuery {
+                        target_id: None,
+                        window_id: Some(41),
+                        extra: Extra::default(),
+                    },
+                },
+            ),
+            (
+                "set-window-bounds",
+                RelayMessage::SetWindow {
+                    id: RequestId(20),
+                    change: WindowChange {
+                        left: Some(-8),
+                        width: Some(800),
+                        ..window_change(41, None)
+                    },
+                },
+            ),
+            (
+                "set-window-state",
+                RelayMessage::SetWindow {
+                    id: RequestId(21),
+                    change: window_change(41, Some(WindowState::Maximized)),
+                },
+            ),
+            (
+                "activate-tab",
+                RelayMessage::ActivateTab {
+                    id: RequestId(22),
+                    tab: TabQuery { target_id: TargetId::new("T1"), extra: Extra::default() },
+                },
+            ),
+            (
+                "set-permissions",
+                RelayMessage::SetPermissions {
+                    id: RequestId(23),
+                    permissions: Permissions {
+                        rules: vec![
+                            PermissionRule {
+                                name: PermissionName::Geolocation,
+                                origin: Some("https://example.com".to_owned()),
+                                setting: PermissionSetting::Allow,
+                                extra: Extra::default(),
+                            },
+                            PermissionRule {
+                                name: PermissionName::Camera,
+                                origin: None,
+                                setting: PermissionSetting::Block,
+                                extra: extra(&[("embedder", r#""https://a.test""#)]),
+                            },
+                        ],
+                        extra: Extra::default(),
+                    },
+                },
+            ),
+            (
+                "find-download",
+                RelayMessage::FindDownload {
+                    id: RequestId(24),
+                    query: DownloadQuery {
+                        url: "https://example.com/a.pdf".to_owned(),
+                        exclude: vec![3, 4],
+                        extra: Extra::default(),
+                    },
+                },
+            ),
+            (
+                "cancel-download",
+                RelayMessage::CancelDownload {
+                    id: RequestId(25),
+                    download: DownloadId { id: 5, extra: Extra::default() },
+                },
             ),
             ("start-recording", recording(12, RecordingAction::Start)),
             ("stop-recording", recording(13, RecordingAction::Stop)),
@@ -332,6 +422,24 @@ fn initial_tab_carries_what_an_announcement_would() {
     assert_eq!(serde_json::to_string(&read).unwrap(), written);
 }
 
+#[test]
+fn answers_of_chrome_keep_what_is_absent_absent() {
+    let written = r#"{"windowId":41,"left":-8,"top":0,"width":800,"height":600,"state":"normal","contentWidth":780,"contentHeight":500}"#;
+    let read: BrowserWindow<Raw> = serde_json::from_str(written).unwrap();
+    assert_eq!((read.window_id, read.state), (41, WindowState::Normal));
+    assert_eq!(serde_json::to_string(&read).unwrap(), written);
+    for written in ["{}", r#"{"id":5,"path":"/tmp/a.pdf","state":"complete"}"#] {
+        let read: FoundDownload<Raw> = serde_json::from_str(written).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), written);
+    }
+}
+
+#[test]
+fn a_request_without_its_parameters_says_so() {
+    let error = serde_json::from_str::<RelayMessage>(r#"{"id":1,"method":"activateTab"}"#);
+    assert!(error.unwrap_err().to_string().contains("missing field `params`"));
+}
+
 /// Every file of the folder must be in the table, so that none is forgotten.
 fn check_folder<T: Serialize + DeserializeOwned + PartialEq + Debug>(
     folder: &str,
@@ -375,6 +483,11 @@ fn event(method: &str, session: Option<&str>) -> CdpEvent<Raw> {
         params: None,
         extra: Extra::default(),
     }
+}
+
+fn window_change(window_id: i64, state: Option<WindowState>) -> WindowChange<Raw> {
+    let (left, top, width, height) = (None, None, None, None);
+    WindowChange { window_id, left, top, width, height, state, extra: Extra::default() }
 }
 
 fn recording(id: i64, action: RecordingAction) -> RelayMessage {

@@ -32,7 +32,13 @@ impl<P: Payload> Worker<P> {
                 self.windows.set_separate(mode.separate_window);
                 self.changed = true;
             }
-            RelayMessage::Recording { id, .. }
+            RelayMessage::GetWindow { id, .. }
+            | RelayMessage::SetWindow { id, .. }
+            | RelayMessage::ActivateTab { id, .. }
+            | RelayMessage::SetPermissions { id, .. }
+            | RelayMessage::FindDownload { id, .. }
+            | RelayMessage::CancelDownload { id, .. }
+            | RelayMessage::Recording { id, .. }
             | RelayMessage::UpdateTabGroup { id, .. }
             | RelayMessage::Unknown { id: Some(id), .. } => {
                 // What the released extensions answer to a method they do not know.

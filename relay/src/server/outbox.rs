@@ -116,6 +116,12 @@ impl Outgoing {
                 RelayMessage::CreateInitialTab { .. }
                 | RelayMessage::Ping
                 | RelayMessage::SetWindowMode(_)
+                | RelayMessage::GetWindow { .. }
+                | RelayMessage::SetWindow { .. }
+                | RelayMessage::ActivateTab { .. }
+                | RelayMessage::SetPermissions { .. }
+                | RelayMessage::FindDownload { .. }
+                | RelayMessage::CancelDownload { .. }
                 | RelayMessage::Recording { .. }
                 | RelayMessage::UpdateTabGroup { .. }
                 | RelayMessage::Unknown { .. },

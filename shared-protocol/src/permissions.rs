@@ -1,0 +1,49 @@
+//! What sites may do, as `chrome.contentSettings` can say it.
+
+use serde::{Deserialize, Serialize};
+
+wire_object! {
+    /// Parameters of `setPermissions`: all the rules there are to be. Those of an earlier
+    /// `setPermissions` go, so that none at all leaves the user's own.
+    pub struct Permissions {
+        /// Set one after the other. A rule for one site goes before one for every site.
+        required "rules" rules: Vec<PermissionRule<P>>,
+    }
+}
+
+wire_object! {
+    /// What one site, or every site, may do.
+    pub struct PermissionRule {
+        /// The thing to do.
+        required "name" name: PermissionName,
+        /// `scheme://host[:port]`; absent for every site.
+        optional "origin" origin: Option<String>,
+        /// Whether it may.
+        required "setting" setting: PermissionSetting,
+    }
+}
+
+/// The settings of `chrome.contentSettings` that CDP has a permission for. A further name needs a
+/// further capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum PermissionName {
+    Geolocation,
+    Notifications,
+    Camera,
+    Microphone,
+    Clipboard,
+}
+
+/// Whether a site may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PermissionSetting {
+    /// Without asking.
+    Allow,
+    /// Never.
+    Block,
+    /// When the user says so.
+    Ask,
+}

@@ -108,6 +108,14 @@ impl Command {
     }
 }
 
+impl Command {
+    /// The session as clients' sessions are kept: the empty one is the socket itself.
+    #[must_use]
+    pub fn session_or_root(&self) -> SessionId {
+        self.session.clone().unwrap_or_else(|| SessionId::new(""))
+    }
+}
+
 impl Error {
     /// An error with a code of JSON-RPC's.
     pub fn new(code: i64, message: impl Into<String>) -> Self {

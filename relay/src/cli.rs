@@ -7,6 +7,7 @@ use std::io::Write;
 
 use clap::{Parser, Subcommand};
 use relay::server::{RelayOptions, RelayServer, StartError};
+use relay::state::Policy;
 use shared_protocol::DEFAULT_PORT;
 use tracing_subscriber::EnvFilter;
 
@@ -39,6 +40,29 @@ pub(crate) struct Listen {
     /// Open the tabs that clients ask for in a window of their own
     #[arg(long, env = "PLAYWRITER_SEPARATE_WINDOW", value_parser = clap::builder::FalseyValueParser::new())]
     separate_window: bool,
+    /// Open a tab for a client that finds none
+    #[arg(
+        long,
+        env = "PLAYWRITER_AUTO_ENABLE",
+        value_name = "BOOL",
+        default_value_t = true,
+        action = clap::ArgAction::Set,
+        value_parser = clap::builder::BoolishValueParser::new()
+    )]
+    auto_enable: bool,
+    /// Let clients bring tabs to the front
+    #[arg(long)]
+    allow_focus: bool,
+    /// Which cookies clients see and clear: those of controlled tabs, or of the whole profile
+    #[arg(long, value_enum, default_value_t = Cookies::Tabs)]
+    cookies: Cookies,
+}
+
+/// How far clients reach into the user's profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Cookies {
+    Tabs,
+    Profile,
 }
 
 pub(crate) async fn run(cli: Cli) -> anyhow::Result<()> {
@@ -61,7 +85,12 @@ impl Listen {
         let options = RelayOptions {
             host: self.host.clone(),
             port: self.port,
-            separate_window: self.separate_window,
+            policy: Policy {
+                separate_window: self.separate_window,
+                opens_first_tab: self.auto_enable,
+                may_focus: self.allow_focus,
+                whole_profile: self.cookies == Cookies::Profile,
+            },
         };
         match RelayServer::start(&options).await {
             Ok(server) => Ok(server),

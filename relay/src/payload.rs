@@ -31,6 +31,12 @@ impl Payload {
         to_raw_value(value).map_or_else(|_| Self(RawValue::NULL.to_owned()), Self)
     }
 
+    /// Takes JSON text as it is.
+    #[must_use]
+    pub fn raw(text: Box<RawValue>) -> Self {
+        Self(text)
+    }
+
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {

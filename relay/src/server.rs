@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::state::{ClientId, ConnectionId, Effect, Input, Relay};
+use crate::state::{self, ClientId, ConnectionId, Effect, Input, Relay};
 use guard::Policy;
 use outbox::{Full, Outbox, Outgoing};
 
@@ -38,13 +39,13 @@ pub struct RelayOptions {
     pub host: String,
     /// 0 takes a free one.
     pub port: u16,
-    /// Whether tabs that clients open go to a window of their own.
-    pub separate_window: bool,
+    /// What clients may do beyond driving tabs.
+    pub policy: state::Policy,
 }
 
 impl Default for RelayOptions {
     fn default() -> Self {
-        Self { host: "127.0.0.1".to_owned(), port: DEFAULT_PORT, separate_window: false }
+        Self { host: "127.0.0.1".to_owned(), port: DEFAULT_PORT, policy: state::Policy::default() }
     }
 }
 
@@ -92,13 +93,14 @@ impl RelayServer {
             .local_addr()
             .map_err(|source| StartError::Listen { address: asked, source })?;
         let (inbox, mut events) = mpsc::channel(INBOX);
+        let weak_inbox = inbox.downgrade();
         let handle = Handle {
             inbox,
             browser_id: Arc::new(TargetId::new(random_id())),
             last_id: Arc::new(AtomicU64::new(0)),
         };
         let (publish, status) = watch::channel(PagesStatus::default());
-        let relay = Relay::new(TargetId::clone(&handle.browser_id), options.separate_window);
+        let relay = Relay::new(TargetId::clone(&handle.browser_id), options.policy);
         let routes = routes::routes(handle.clone(), Policy::new(&options.host));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async move {
@@ -106,7 +108,7 @@ impl RelayServer {
             let stopped = async { drop(stopped.await) };
             tokio::select! {
                 () = warp::serve(routes).incoming(listener).graceful(stopped).run() => {}
-                () = run(relay, &mut events, publish) => {}
+                () = run(relay, weak_inbox, &mut events, publish) => {}
             }
             // The loop's outboxes are gone, so every socket says goodbye and then drops its handle.
             let sockets_ended = async { while events.recv().await.is_some() {} };
@@ -174,6 +176,7 @@ fn listen(options: &RelayOptions) -> Result<TcpListener, StartError> {
 #[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
 async fn run(
     mut relay: Relay,
+    inbox: mpsc::WeakSender<Event>,
     events: &mut mpsc::Receiver<Event>,
     publish: watch::Sender<PagesStatus>,
 ) {
@@ -204,7 +207,7 @@ async fn run(
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
             for effect in relay.handle(input, Instant::now()) {
-                inputs.extend(outboxes.perform(effect));
+                inputs.extend(outboxes.perform(effect, &inbox));
             }
         }
         if relay.revision() != published {
@@ -227,7 +230,7 @@ struct Outboxes(BTreeMap<Peer, Outbox>);
 
 impl Outboxes {
     /// Performs one effect. A peer that does not read is dropped, which is an input of its own.
-    fn perform(&mut self, effect: Effect) -> Option<Input> {
+    fn perform(&mut self, effect: Effect, inbox: &mpsc::WeakSender<Event>) -> Option<Input> {
         let (peer, outgoing) = match effect {
             Effect::SendToClient { client, frame } => {
                 (Peer::Client(client), Outgoing::ToClient(frame))
@@ -240,6 +243,10 @@ impl Outboxes {
             }
             Effect::CloseExtension { connection, code, reason } => {
                 (Peer::Extension(connection), Outgoing::Close { code, reason })
+            }
+            Effect::CopyDownload { connection, guid, from, to } => {
+                copy_download(inbox.clone(), connection, guid, from, to);
+                return None;
             }
             Effect::Log { level, text } => {
                 write_log(level, &text);
@@ -257,6 +264,30 @@ impl Outboxes {
             }
         }
     }
+}
+
+/// Copies a file that the browser has downloaded to where clients expect it.
+fn copy_download(
+    inbox: mpsc::WeakSender<Event>,
+    connection: ConnectionId,
+    guid: String,
+    from: PathBuf,
+    to: Vec<PathBuf>,
+) {
+    tokio::spawn(async move {
+        let mut outcome = Ok(());
+        for to in to {
+            if let Err(error) = tokio::fs::copy(&from, &to).await {
+                outcome = Err(format!("cannot copy it to {}: {error}", to.display()));
+            }
+        }
+        if let Some(inbox) = inbox.upgrade() {
+            // The relay may be closing.
+            drop(
+                inbox.send(Event::Input(Input::DownloadCopied { connection, guid, outcome })).await,
+            );
+        }
+    });
 }
 
 fn write_log(level: LogLevel, text: &str) {
@@ -292,6 +323,7 @@ impl Peer {
             | Input::ClientConnected { .. }
             | Input::ClientSent { .. }
             | Input::ClientSentGarbage { .. }
+            | Input::DownloadCopied { .. }
             | Input::DeadlinePassed => None,
         }
     }

@@ -4,31 +4,49 @@
 //! events around it are effects of the same list, so they can never overtake each other.
 
 mod announce;
+mod attaching;
 mod browser_domain;
+mod children;
 mod clients;
+mod cookies;
+mod dialogs;
+mod domains;
+mod downloads;
+mod endings;
+mod events;
 mod extensions;
+mod fetch;
+mod filter;
 mod from_extension;
+mod later;
+mod on_target;
+mod overrides;
+mod permissions;
 mod reconnect;
 mod requests;
+mod screencast;
+mod scripts;
 mod sessions;
+mod shared;
 mod status;
 mod targets;
+mod turn;
+mod windows;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use shared_protocol::{
-    CdpCommand, CloseCode, ExtensionHello, Extra, LogLevel, Payload as _, RequestId, SessionId,
-    TargetId, reset_commands,
-};
+use shared_protocol::{CloseCode, ExtensionHello, LogLevel, TargetId};
 
 use crate::cdp::{Command, Error, Frame};
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
+use crate::payload::{ExtensionMessage, RelayMessage};
 use clients::{Client, Clients};
+use cookies::CookieJobs;
 use extensions::{Extension, Extensions};
-use requests::{Purpose, QUICK, Request, Requests, is_quick};
-use sessions::{BrowserSession, Kind, Sessions};
+use requests::{Asker, Purpose, QUICK, Request, Requests};
+use sessions::{Kind, Seat, Sessions, Virtual};
+use turn::Turn;
 
 /// A worker sleeps after 30 s without a message; released relays ping at this pace too.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
@@ -61,6 +79,8 @@ pub enum Input {
         client: ClientId,
         name: Option<String>,
         extension: Option<String>,
+        /// The one page that it wants to talk to, instead of the browser.
+        page: Option<TargetId>,
     },
     ClientSent {
         client: ClientId,
@@ -74,6 +94,12 @@ pub enum Input {
     ClientDisconnected {
         client: ClientId,
     },
+    /// What came of [`Effect::CopyDownload`].
+    DownloadCopied {
+        connection: ConnectionId,
+        guid: String,
+        outcome: Result<(), String>,
+    },
     DeadlinePassed,
 }
 
@@ -85,7 +111,32 @@ pub enum Effect {
     CloseExtension { connection: ConnectionId, code: CloseCode, reason: String },
     SendToClient { client: ClientId, frame: Frame },
     CloseClient { client: ClientId, code: CloseCode, reason: String },
+    CopyDownload { connection: ConnectionId, guid: String, from: PathBuf, to: Vec<PathBuf> },
     Log { level: LogLevel, text: String },
+}
+
+/// What the user lets clients do beyond driving tabs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether tabs that clients open go to a window of their own.
+    pub separate_window: bool,
+    /// Whether a client that finds no tab gets one.
+    pub opens_first_tab: bool,
+    /// Whether clients may bring tabs to the front.
+    pub may_focus: bool,
+    /// Whether clients see and clear the cookies and caches of the whole profile.
+    pub whole_profile: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            separate_window: false,
+            opens_first_tab: true,
+            may_focus: false,
+            whole_profile: false,
+        }
+    }
 }
 
 /// The whole relay, without its sockets.
@@ -93,24 +144,30 @@ pub enum Effect {
 pub struct Relay {
     /// The target id of the browser that the relay pretends to be.
     browser_id: TargetId,
+    policy: Policy,
     extensions: Extensions,
     clients: Clients,
     requests: Requests,
+    cookie_jobs: CookieJobs,
+    /// Counts the commands of clients, so that what came later can be told.
+    commands: u64,
+    tabs_named: u32,
     revision: u64,
-    /// Whether tabs that clients open go to a window of their own.
-    separate_window: bool,
 }
 
 impl Relay {
     /// A relay that knows nobody. The id names the browser that it pretends to be.
     #[must_use]
-    pub fn new(browser_id: TargetId, separate_window: bool) -> Self {
+    pub fn new(browser_id: TargetId, policy: Policy) -> Self {
         Self {
             browser_id,
-            separate_window,
+            policy,
             extensions: Extensions::default(),
             clients: Clients::default(),
             requests: Requests::default(),
+            cookie_jobs: CookieJobs::default(),
+            commands: 0,
+            tabs_named: 0,
             revision: 0,
         }
     }
@@ -118,30 +175,31 @@ impl Relay {
     /// Applies one input. Does not fail: a peer's mistake becomes an effect that answers the peer.
     #[must_use = "effects happen only when the shell performs them"]
     pub fn handle(&mut self, input: Input, now: Instant) -> Vec<Effect> {
-        let mut effects = Vec::new();
+        let mut turn = Turn::at(now);
         match input {
             Input::ExtensionConnected { connection, hello, user_agent } => {
-                self.extension_connected(connection, hello, user_agent, now, &mut effects);
+                self.extension_connected(connection, hello, user_agent, &mut turn);
             }
             Input::ExtensionSent { connection, message } => {
-                self.extension_sent(connection, message, now, &mut effects);
+                self.extension_sent(connection, message, &mut turn);
             }
             Input::ExtensionDisconnected { connection } => {
-                self.extension_disconnected(connection, now, &mut effects);
+                self.extension_disconnected(connection, &mut turn);
             }
-            Input::ClientConnected { client, name, extension } => {
-                self.client_connected(client, name, extension.as_deref(), &mut effects);
+            Input::ClientConnected { client, name, extension, page } => {
+                self.client_connected(client, name, extension.as_deref(), page, &mut turn);
             }
-            Input::ClientSent { client, command } => {
-                self.client_sent(client, command, now, &mut effects);
-            }
+            Input::ClientSent { client, command } => self.client_sent(client, command, &mut turn),
             Input::ClientSentGarbage { client, error } => {
-                effects.push(Effect::SendToClient { client, frame: Frame::Malformed(error) });
+                turn.send(client, Frame::Malformed(error));
             }
-            Input::ClientDisconnected { client } => self.client_left(client, &mut effects),
-            Input::DeadlinePassed => self.deadline_passed(now, &mut effects),
+            Input::ClientDisconnected { client } => self.client_left(client, &mut turn),
+            Input::DownloadCopied { connection, guid, outcome } => {
+                self.download_copied(connection, &guid, outcome, &mut turn);
+            }
+            Input::DeadlinePassed => self.deadline_passed(&mut turn),
         }
-        effects
+        turn.effects
     }
 
     /// The instant at which the shell must send [`Input::DeadlinePassed`].
@@ -149,7 +207,8 @@ impl Relay {
     pub fn next_deadline(&self) -> Option<Instant> {
         let of_extensions = self.extensions.iter().flat_map(|(_, extension)| {
             let ping = extension.presence.is_connected().then_some(extension.next_ping);
-            ping.into_iter().chain(extension.presence.deadline())
+            let waits = extension.targets.iter().filter_map(|target| target.waits_until);
+            ping.into_iter().chain(extension.presence.deadline()).chain(waits)
         });
         of_extensions.chain(self.requests.next_deadline()).min()
     }
@@ -165,206 +224,109 @@ impl Relay {
         client: ClientId,
         name: Option<String>,
         extension: Option<&str>,
-        effects: &mut Vec<Effect>,
+        page: Option<TargetId>,
+        turn: &mut Turn,
     ) {
-        let close = |code, reason| Effect::CloseClient { client, code, reason };
         if let Some(name) = &name
             && self.clients.has_name(name)
         {
             let reason = "a client with this id is connected already".to_owned();
-            effects.push(close(CloseCode::DuplicateClient, reason));
-            return;
+            return turn.close_client(client, CloseCode::DuplicateClient, reason);
         }
-        match self.extensions.choose(extension) {
-            Ok(connection) => {
-                let root = BrowserSession::default();
-                let sessions = Sessions::default();
-                self.clients.insert(client, Client { name, connection, root, sessions });
-            }
-            Err(reason) => effects.push(close(CloseCode::NoSuchExtension, reason)),
-        }
-    }
-
-    /// Forgets a client, and lets go what it held in the tabs that nobody else uses.
-    fn client_left(&mut self, id: ClientId, effects: &mut Vec<Effect>) {
-        let Some(client) = self.clients.remove(id) else { return };
-        self.requests.end(|request| request.asker.client == id);
-        let Some(extension) = self.extensions.get(client.connection) else { return };
-        let others: Vec<&Client> = self.clients.all_of(client.connection).collect();
-        let unused: Vec<SessionId> = extension
-            .targets
-            .tabs()
-            .map(|tab| tab.session.clone())
-            .filter(|tab| !client.sessions.over(tab).is_empty())
-            .filter(|tab| others.iter().all(|other| other.sessions.over(tab).is_empty()))
-            .collect();
-        for tab in unused {
-            for (method, params) in reset_commands() {
-                self.tell_target(client.connection, &tab, method, params, effects);
-            }
-        }
-    }
-
-    /// Sends a command of our own, whose answer nobody waits for.
-    fn tell_target(
-        &mut self,
-        connection: ConnectionId,
-        real: &SessionId,
-        method: &str,
-        params: Option<Payload>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let command = CdpCommand {
-            method: method.to_owned(),
-            session_id: Some(real.clone()),
-            params,
-            source: None,
-            extra: Extra::default(),
+        let chosen = match &page {
+            Some(page) => self
+                .extensions
+                .with_target(page)
+                .ok_or_else(|| "no such page: see /json/list".to_owned()),
+            None => self.extensions.choose(extension).map(|connection| (connection, None)),
         };
-        let message = RelayMessage::Command { id: self.requests.unasked(), command };
-        effects.push(Effect::SendToExtension { connection, message });
-    }
-
-    fn client_sent(
-        &mut self,
-        client: ClientId,
-        command: Command,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(command) = self.hold(client, command, effects) else { return };
-        let Some(state) = self.clients.get(client) else { return };
-        let kind = match &command.session {
-            None => None,
-            Some(id) => match state.sessions.get(id) {
-                Some(session) => Some(&session.kind),
-                None => {
-                    let asker = Asker::new(client, &command);
-                    effects.push(asker.reply(Err(Error::unknown_session())));
-                    return;
-                }
+        let (connection, real) = match chosen {
+            Ok(chosen) => chosen,
+            Err(reason) => return turn.close_client(client, CloseCode::NoSuchExtension, reason),
+        };
+        let root = match &real {
+            Some(real) => Kind::Target(Box::new(Virtual::over(real.clone()))),
+            None => Kind::Browser,
+        };
+        self.clients.insert(
+            client,
+            Client {
+                name,
+                connection,
+                sessions: Sessions::new(root),
+                permissions: Vec::new(),
+                streams: None,
             },
-        };
-        match kind {
-            Some(Kind::Target { real, .. })
-                if !browser_domain::serves_on_target(&command.method) =>
-            {
-                let real = real.clone();
-                self.note_auto_attach(client, &command);
-                self.forward_command(client, command, Some(real), now, effects);
+        );
+        self.revision += 1;
+        match real {
+            Some(real) => {
+                if let Some(target) = self.target_mut(connection, &real) {
+                    target.seats.push(Seat::root(client));
+                }
             }
-            None | Some(Kind::Browser(_) | Kind::Target { .. }) => {
-                self.browser_command(client, command, now, effects);
-            }
+            None => self.open_tab_if_none(connection, turn),
         }
     }
 
-    /// Remembers which of a client's sessions are to be told of children.
-    fn note_auto_attach(&mut self, client: ClientId, command: &Command) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct SetAutoAttach {
-            auto_attach: bool,
-        }
-
-        if Purpose::of(&command.method) != Purpose::AutoAttach {
+    /// A client that finds no tab gets one, unless the user does not want that.
+    fn open_tab_if_none(&mut self, connection: ConnectionId, turn: &mut Turn) {
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let has_tab = extension.targets.tabs().next().is_some();
+        extension.may_lack_tab = !extension.presence.is_here();
+        if has_tab || extension.opens_tab || extension.may_lack_tab || !self.policy.opens_first_tab
+        {
             return;
         }
-        let asked = command.params.as_ref().and_then(|params| params.read::<SetAutoAttach>().ok());
-        let (Some(asked), Some(session)) = (asked, &command.session) else { return };
-        let session = self.clients.get_mut(client).and_then(|c| c.sessions.get_mut(session));
-        if let Some(Kind::Target { auto_attach, .. }) = session.map(|session| &mut session.kind) {
-            *auto_attach = asked.auto_attach;
-        }
-    }
-
-    /// Passes a command on to the client's extension and remembers who waits for the reply.
-    fn forward_command(
-        &mut self,
-        client: ClientId,
-        command: Command,
-        real: Option<SessionId>,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(connection) = self.clients.get(client).map(|client| client.connection) else {
-            return;
-        };
-        let asker = Asker::new(client, &command);
-        let id = self.requests.add(Request {
+        extension.opens_tab = true;
+        let request = Request {
             connection,
-            session: real.clone(),
-            asker,
-            purpose: Purpose::of(&command.method),
-            deadline: is_quick(&command.method).then(|| now + QUICK),
-        });
-        let command = CdpCommand {
-            method: command.method,
-            session_id: real,
-            params: command.params,
-            source: None,
-            extra: Extra::default(),
+            session: None,
+            asker: None,
+            purpose: Purpose::InitialTab,
+            deadline: Some(turn.now + QUICK),
         };
-        let message = RelayMessage::Command { id, command };
-        effects.push(Effect::SendToExtension { connection, message });
+        let message = |id| RelayMessage::CreateInitialTab { id, params: None };
+        self.ask_extension(request, message, turn);
     }
 
-    fn deadline_passed(&mut self, now: Instant, effects: &mut Vec<Effect>) {
-        for (connection, extension) in self.extensions.iter_mut() {
-            if extension.next_ping <= now && extension.presence.is_connected() {
-                extension.next_ping = now + PING_INTERVAL;
-                let message = RelayMessage::Ping;
-                effects.push(Effect::SendToExtension { connection, message });
+    fn client_sent(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
+        let Some(command) = self.hold(client, command, turn) else { return };
+        let seat = Seat { client, session: command.session_or_root() };
+        match self.clients.session(&seat).map(|session| &session.kind) {
+            Some(Kind::Target(_)) => self.target_command(&seat, command, turn),
+            Some(Kind::Browser | Kind::Tab { .. }) => self.browser_command(&seat, command, turn),
+            None => {
+                let error = Err(Error::unknown_session());
+                turn.effects.push(Asker::new(&seat, &command).reply(error));
             }
         }
-        self.presence_deadlines(now, effects);
+    }
+
+    fn deadline_passed(&mut self, turn: &mut Turn) {
+        for (connection, extension) in self.extensions.iter_mut() {
+            if extension.next_ping <= turn.now && extension.presence.is_connected() {
+                extension.next_ping = turn.now + PING_INTERVAL;
+                turn.tell_extension(connection, RelayMessage::Ping);
+            }
+        }
+        self.presence_deadlines(turn);
+        self.resume_late(turn);
+        let now = turn.now;
         let late = self.requests.end(|request| request.deadline.is_some_and(|at| at <= now));
         let error = Error::server(format!(
             "no answer from the tab within {} seconds: it may be frozen, or show a dialog",
             QUICK.as_secs()
         ));
-        fail(late, &error, effects);
+        for (id, request) in late {
+            self.conclude(id, request, Err(error.clone()), turn);
+        }
     }
 
-    fn close_client(
-        &mut self,
-        client: ClientId,
-        code: CloseCode,
-        reason: &str,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.client_left(client, effects);
-        effects.push(Effect::CloseClient { client, code, reason: reason.to_owned() });
+    fn close_client(&mut self, client: ClientId, code: CloseCode, reason: &str, turn: &mut Turn) {
+        self.client_left(client, turn);
+        turn.close_client(client, code, reason.to_owned());
     }
-}
-
-/// A client's command, while its answer is being found.
-#[derive(Debug, Clone, PartialEq)]
-struct Asker {
-    client: ClientId,
-    /// The client's own name for the session.
-    session: Option<SessionId>,
-    /// The client's own id for the command.
-    id: RequestId,
-}
-
-impl Asker {
-    fn new(client: ClientId, command: &Command) -> Self {
-        Self { client, session: command.session.clone(), id: command.id }
-    }
-
-    fn reply(self, outcome: Result<Payload, Error>) -> Effect {
-        let Self { client, session, id } = self;
-        Effect::SendToClient { client, frame: Frame::Reply { id, session, outcome } }
-    }
-}
-
-fn fail(requests: Vec<Request>, error: &Error, effects: &mut Vec<Effect>) {
-    effects.extend(requests.into_iter().map(|request| request.asker.reply(Err(error.clone()))));
-}
-
-fn log(effects: &mut Vec<Effect>, level: LogLevel, text: String) {
-    effects.push(Effect::Log { level, text });
 }
 
 impl fmt::Display for ConnectionId {

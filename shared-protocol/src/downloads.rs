@@ -7,11 +7,13 @@ wire_object! {
         required "url" url: String,
         /// Downloads that are known already.
         default "exclude" exclude: Vec<i64>,
+        /// Whether to answer before the download has ended.
+        default "atOnce" at_once: bool,
     }
 }
 
 wire_object! {
-    /// The answer to `findDownload`, once the download has ended; without fields if there is none.
+    /// The answer to `findDownload`, without fields if there is none.
     pub struct FoundDownload {
         /// Chrome's id of the download.
         optional "id" id: Option<i64>,

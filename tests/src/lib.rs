@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use relay::browser::{Browser, BrowserOptions};
 use relay::server::{RelayOptions, RelayServer};
+use relay::state::Policy;
 use serde_json::{Value, json};
 use shared_protocol::http::PagesStatus;
 use tempfile::TempDir;
@@ -122,7 +123,8 @@ impl Stage {
 
     /// Starts the relay again, where it was, in one window mode or the other.
     pub async fn start_relay_with(&mut self, separate_window: bool) {
-        let options = RelayOptions { port: self.port, separate_window, ..RelayOptions::default() };
+        let policy = Policy { separate_window, ..Policy::default() };
+        let options = RelayOptions { port: self.port, policy, ..RelayOptions::default() };
         self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
     }
 

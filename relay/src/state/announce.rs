@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{
-    AttachedToTarget, DetachedFromTarget, Extra, LogLevel, Payload as _, SessionId, TargetId,
+    AttachedToTarget, CloseCode, Extra, LogLevel, Payload as _, SessionId, TargetId,
 };
 
+use super::children::is_browser_with_auto_attach;
+use super::endings::{answer_what_waits, send_detached};
 use super::requests::Purpose;
-use super::sessions::{Kind, Session};
+use super::sessions::{Kind, Seat, Session, Virtual};
 use super::targets::Target;
-use super::{Asker, ClientId, ConnectionId, Effect, Relay, fail, log};
-use crate::cdp::{Error, Frame};
+use super::turn::Turn;
+use super::{ConnectionId, Relay};
+use crate::cdp::Error;
 use crate::payload::{Payload, TargetInfo};
 
 impl Relay {
@@ -18,19 +21,19 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         attached: AttachedToTarget<Payload>,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) {
         let AttachedToTarget { session_id: real, target_info: mut info, .. } = attached;
         if info.url.is_empty() || info.url == ":" {
             let text =
                 format!("WARNING: Target.attachedToTarget received with empty URL for {real}");
-            log(effects, LogLevel::Warn, text);
+            turn.log(LogLevel::Warn, text);
             // Playwright would wait for ever for such a page to get somewhere.
             info.url = "about:blank".to_owned();
         }
         info.attached = true;
         // Playwright ignores a page that belongs to no context.
-        info.browser_context_id.get_or_insert_with(|| "default".to_owned());
+        info.browser_context_id.get_or_insert_with(|| DEFAULT_CONTEXT.to_owned());
         let Some(extension) = self.extensions.get(connection) else { return };
         // Another browser has started under the same name, and counts from one again; or the tab
         // was taken away and back while nobody could be told. Either way the old session is over.
@@ -41,165 +44,154 @@ impl Relay {
             .map(|tab| tab.session.clone())
             .collect();
         for session in stale {
-            self.detached(connection, &session, effects);
+            self.detached(connection, &session, turn);
         }
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        let is_known = extension.targets.by_session(&real).is_some();
-        let target = Target { session: real, parent: None, info };
-        extension.targets.attach(target.clone());
         self.revision += 1;
-        for client in self.clients.of(connection) {
-            let followers = if is_known { Vec::new() } else { self.discoverers(client) };
-            for session in followers {
-                let info = TargetInfo { attached: false, ..target.info.clone() };
-                send(effects, client, session, "Target.targetCreated", &InfoEvent::of(info));
-            }
-            for session in self.browser_sessions(client, |browser| browser.auto_attach) {
-                self.auto_attach_tab(client, session, &target, effects);
-            }
+        let tab_id = self.next_tab_id();
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        if let Some(known) = extension.targets.by_session_mut(&real) {
+            known.info = info;
+            return;
+        }
+        let mut target = Target::new(real.clone(), None, info);
+        target.tab = Some(tab_id);
+        extension.targets.add(target);
+        self.announce_created(connection, &real, turn);
+        for seat in self.clients.seats(connection, is_browser_with_auto_attach) {
+            self.auto_attach_tab(&seat, &real, turn);
+        }
+        if self.target(connection, &real).is_some_and(|target| !target.seats.is_empty()) {
+            self.announce_changed(connection, &real, turn);
         }
     }
 
-    /// Opens a session on a tab for a client that asked for all of them, unless it has one.
-    pub(super) fn auto_attach_tab(
-        &mut self,
-        client: ClientId,
-        parent: Option<SessionId>,
-        target: &Target,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(state) = self.clients.get(client) else { return };
-        let known = state
-            .sessions
-            .over(&target.session)
-            .into_iter()
-            .any(|id| state.sessions.get(&id).is_some_and(|session| session.parent == parent));
-        if !known {
-            self.open_session(client, parent, target, false, effects);
+    /// Opens sessions on a tab, its page or both, for a session that asked for all of them.
+    pub(super) fn auto_attach_tab(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+        let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
+        let Some(wanted) = wanted else { return };
+        if wanted.filter.admits("tab") {
+            self.open_tab_session(parent, real, true, turn);
         }
+        if wanted.filter.admits("page") && !self.is_told(parent, real) {
+            self.open_session(parent, real, false, true, turn);
+        }
+    }
+
+    /// Opens a session on the tab around a page, unless auto-attach has opened one before.
+    pub(super) fn open_tab_session(
+        &mut self,
+        parent: &Seat,
+        page: &SessionId,
+        automatic: bool,
+        turn: &mut Turn,
+    ) -> Option<SessionId> {
+        let connection = self.connection_of(parent)?;
+        let info = tab_info(self.target(connection, page)?)?;
+        let client = self.clients.get_mut(parent.client)?;
+        let is_known = client.sessions.iter().any(|(_, session)| {
+            session.automatic
+                && session.parent.as_ref() == Some(&parent.session)
+                && session.is_tab_of(page)
+        });
+        if automatic && is_known {
+            return None;
+        }
+        let kind = Kind::Tab { page: page.clone() };
+        let mut session = Session::new(Some(parent.session.clone()), kind);
+        session.automatic = automatic;
+        let session_id = client.sessions.open(&SessionId::new(format!("tab-of-{page}")), session);
+        send_attached(parent, session_id.clone(), info, false, turn);
+        Some(session_id)
     }
 
     /// Opens a client session over a real one and announces it on its parent.
     pub(super) fn open_session(
         &mut self,
-        client: ClientId,
-        parent: Option<SessionId>,
-        target: &Target,
-        waiting_for_debugger: bool,
-        effects: &mut Vec<Effect>,
+        parent: &Seat,
+        real: &SessionId,
+        may_hold_back: bool,
+        automatic: bool,
+        turn: &mut Turn,
     ) -> Option<SessionId> {
-        let kind = Kind::Target { real: target.session.clone(), auto_attach: false };
-        let session = Session { parent: parent.clone(), kind };
-        let session_id = self.clients.get_mut(client)?.sessions.open(&target.session, session);
-        let attached = AttachedToTarget {
-            session_id: session_id.clone(),
-            target_info: target.info.clone(),
-            waiting_for_debugger,
-            extra: Extra::default(),
-        };
-        send(effects, client, parent, "Target.attachedToTarget", &attached);
+        let connection = self.connection_of(parent)?;
+        let target = self.target(connection, real)?;
+        let waits = may_hold_back && target.waits_until.is_some();
+        let info = target.info.clone();
+        let mut on = Virtual::over(real.clone());
+        on.holds_back = waits;
+        let mut session = Session::new(Some(parent.session.clone()), Kind::Target(Box::new(on)));
+        session.automatic = automatic;
+        let client = self.clients.get_mut(parent.client)?;
+        let session_id = client.sessions.open(real, session);
+        let seat = Seat { client: parent.client, session: session_id.clone() };
+        self.target_mut(connection, real)?.seats.push(seat);
+        send_attached(parent, session_id.clone(), info, waits, turn);
         Some(session_id)
     }
 
-    /// Chrome attached to a frame or worker below a session of ours.
-    pub(super) fn child_attached(
-        &mut self,
-        connection: ConnectionId,
-        parent: &SessionId,
-        attached: AttachedToTarget<Payload>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        if extension.targets.by_session(parent).is_none() {
-            return;
-        }
-        let target = Target {
-            session: attached.session_id,
-            parent: Some(parent.clone()),
-            info: attached.target_info,
-        };
-        let is_known = extension.targets.by_session(&target.session).is_some();
-        extension.targets.attach(target.clone());
-        if is_known {
-            return;
-        }
-        let waiting = attached.waiting_for_debugger;
-        let mut is_taken = false;
-        for client in self.clients.of(connection) {
-            let parents =
-                self.clients.get(client).map(|client| client.sessions.parents_over(parent));
-            for parent in parents.unwrap_or_default() {
-                self.open_session(client, Some(parent), &target, waiting, effects);
-                is_taken = true;
-            }
-        }
-        if waiting && !is_taken {
-            // Nobody is there who would let it go on.
-            let resume = "Runtime.runIfWaitingForDebugger";
-            self.tell_target(connection, &target.session, resume, None, effects);
-        }
-    }
-
-    /// Announces the children that are there already to a session that asked for them, as Chrome
-    /// does to each session of its own.
-    pub(super) fn replay_children(
-        &mut self,
-        connection: ConnectionId,
-        asker: &Asker,
-        real: &SessionId,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(extension) = self.extensions.get(connection) else { return };
-        let children: Vec<Target> = extension.targets.children_of(real).cloned().collect();
-        for child in children {
-            self.auto_attach_tab(asker.client, asker.session.clone(), &child, effects);
-        }
-    }
-
     /// A real session has ended, with all below it.
-    pub(super) fn detached(
-        &mut self,
-        connection: ConnectionId,
-        real: &SessionId,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
-        for target in extension.targets.detach(real) {
-            let lost = self.requests.end(|request| {
+        let gone = extension.targets.detach(real);
+        for target in &gone {
+            let ended = self.requests.end(|request| {
                 request.connection == connection
                     && request.session.as_ref() == Some(&target.session)
             });
-            let (closing, lost): (Vec<_>, Vec<_>) =
-                lost.into_iter().partition(|request| request.purpose == Purpose::CloseTarget);
-            let closed = Payload::of(&Closed { success: true });
-            effects.extend(closing.into_iter().map(|it| it.asker.reply(Ok(closed.clone()))));
-            fail(lost, &Error::server("Target closed"), effects);
-            for client in self.clients.of(connection) {
-                self.close_sessions_over(client, &target, effects);
-                if target.parent.is_none() {
-                    for session in self.discoverers(client) {
-                        let gone = TargetDestroyed { target_id: target.info.target_id.clone() };
-                        send(effects, client, session, "Target.targetDestroyed", &gone);
-                    }
-                }
+            for (id, request) in ended {
+                let outcome = match request.purpose {
+                    Purpose::CloseTarget => Ok(Payload::of(&Closed { success: true })),
+                    _ => Err(Error::server("Target closed")),
+                };
+                self.conclude(id, request, outcome, turn);
             }
+            for waiting in target.shared.domains.values().flat_map(|known| &known.waiting) {
+                turn.effects.push(waiting.reply(Err(Error::server("Target closed"))));
+            }
+            for seat in &target.seats {
+                self.end_sessions_of(seat, &target.info.target_id, turn);
+            }
+            self.announce_destroyed(connection, &target.info, turn);
+            self.end_tab(connection, target, turn);
         }
+        self.announce_successors(connection, &gone, turn);
         self.revision += 1;
     }
 
-    fn close_sessions_over(
-        &mut self,
-        client: ClientId,
-        target: &Target,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(state) = self.clients.get_mut(client) else { return };
-        for id in state.sessions.over(&target.session) {
-            for (session_id, session) in state.sessions.close(&id) {
-                let target_id =
-                    matches!(&session.kind, Kind::Target { real, .. } if real == &target.session)
-                        .then(|| target.info.target_id.clone());
-                send_detached(effects, client, session.parent, session_id, target_id);
+    /// Ends a session whose target has gone, and those below it.
+    fn end_sessions_of(&mut self, seat: &Seat, target_id: &TargetId, turn: &mut Turn) {
+        let Some(client) = self.clients.get_mut(seat.client) else { return };
+        for (session_id, session) in client.sessions.close(&seat.session) {
+            answer_what_waits(&session, turn);
+            let Some(parent) = session.parent else {
+                let reason = "the page has gone".to_owned();
+                turn.close_client(seat.client, CloseCode::Normal, reason);
+                continue;
+            };
+            let parent = Seat { client: seat.client, session: parent };
+            let is_it = session_id == seat.session;
+            send_detached(&parent, session_id, is_it.then(|| target_id.clone()), turn);
+        }
+    }
+
+    /// The tab around a page that has gone goes after it.
+    fn end_tab(&mut self, connection: ConnectionId, page: &Target, turn: &mut Turn) {
+        let Some(info) = tab_info(page) else { return };
+        for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
+            self.end_sessions_of(&seat, &info.target_id, turn);
+        }
+        self.announce_destroyed(connection, &info, turn);
+    }
+
+    /// A service worker whose page has gone may be told of by another page.
+    fn announce_successors(&mut self, connection: ConnectionId, gone: &[Target], turn: &mut Turn) {
+        for worker in gone.iter().filter(|target| target.is_service_worker()) {
+            let extension = self.extensions.get(connection);
+            let heir = extension
+                .and_then(|it| it.targets.by_target_id(&worker.info.target_id))
+                .map(|heir| heir.session.clone());
+            if let Some(heir) = heir {
+                self.announce_service_worker(connection, &heir, turn);
             }
         }
     }
@@ -210,28 +202,25 @@ impl Relay {
         connection: ConnectionId,
         real: &SessionId,
         params: &Payload,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
         struct FrameNavigated {
             frame: NavigatedFrame,
         }
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
         struct NavigatedFrame {
-            parent_id: Option<String>,
+            id: TargetId,
             url: String,
         }
 
         let Ok(FrameNavigated { frame }) = params.read() else { return };
-        let extension = self.extensions.get(connection);
-        let Some(target) = extension.and_then(|e| e.targets.by_session(real)) else { return };
-        if frame.parent_id.is_some() || target.info.url == frame.url {
-            return;
+        let Some(target) = self.target_mut(connection, real) else { return };
+        if frame.id == target.info.target_id && target.info.url != frame.url {
+            target.info.url = frame.url;
+            self.revision += 1;
+            self.announce_changed(connection, real, turn);
         }
-        let info = TargetInfo { url: frame.url, ..target.info.clone() };
-        self.info_changed(connection, InfoEvent::of(info), effects);
     }
 
     /// Keeps what is known of a tab, and tells those who follow it.
@@ -239,34 +228,98 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         changed: InfoEvent,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) {
         let info = changed.target_info;
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let Some(target) = extension.targets.by_target_id_mut(&info.target_id) else { return };
-        target.info.url.clone_from(&info.url);
-        target.info.title.clone_from(&info.title);
-        let info = target.info.clone();
+        target.info.url = info.url;
+        target.info.title = info.title;
+        let real = target.session.clone();
         self.revision += 1;
-        for client in self.clients.of(connection) {
-            for session in self.discoverers(client) {
-                let event = InfoEvent::of(info.clone());
-                send(effects, client, session, "Target.targetInfoChanged", &event);
-            }
+        self.announce_changed(connection, &real, turn);
+    }
+
+    fn announce_changed(&self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+        let Some(target) = self.target(connection, real) else { return };
+        for info in [Some(target.info.clone()), tab_info(target)].into_iter().flatten() {
+            self.tell_discoverers(connection, "Target.targetInfoChanged", info, turn);
         }
     }
 
-    fn discoverers(&self, client: ClientId) -> Vec<Option<SessionId>> {
-        self.browser_sessions(client, |browser| browser.discover)
+    /// Tells those who follow targets of a new one.
+    pub(super) fn announce_created(
+        &self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let Some(target) = extension.targets.by_session(real) else { return };
+        if !extension.targets.is_first(target) {
+            return;
+        }
+        // A tab or page is not attached to by anybody in this moment.
+        let attached = target.parent.is_some();
+        for info in [tab_info(target), Some(target.info.clone())].into_iter().flatten() {
+            let info = TargetInfo { attached, ..info };
+            self.tell_discoverers(connection, "Target.targetCreated", info, turn);
+        }
     }
 
-    fn browser_sessions(
-        &self,
-        client: ClientId,
-        asked: impl Fn(&super::BrowserSession) -> bool,
-    ) -> Vec<Option<SessionId>> {
-        self.clients.get(client).map(|client| client.browser_sessions(asked)).unwrap_or_default()
+    fn announce_destroyed(&self, connection: ConnectionId, info: &TargetInfo, turn: &mut Turn) {
+        let extension = self.extensions.get(connection);
+        if extension.is_some_and(|it| it.targets.by_target_id(&info.target_id).is_some()) {
+            // A service worker that another page tells of too.
+            return;
+        }
+        let discover = |session: &Session| {
+            session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
+        };
+        let gone = TargetDestroyed { target_id: info.target_id.clone() };
+        for seat in self.clients.seats(connection, discover) {
+            turn.event(&seat, "Target.targetDestroyed", &gone);
+        }
     }
+
+    fn tell_discoverers(
+        &self,
+        connection: ConnectionId,
+        method: &str,
+        info: TargetInfo,
+        turn: &mut Turn,
+    ) {
+        let discover = |session: &Session| {
+            session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
+        };
+        let seats = self.clients.seats(connection, discover);
+        let event = InfoEvent::of(info);
+        for seat in seats {
+            turn.event(&seat, method, &event);
+        }
+    }
+
+    /// Names the tab around a page: Chrome has a name for it too, but does not tell extensions.
+    fn next_tab_id(&mut self) -> TargetId {
+        self.tabs_named += 1;
+        let of_this_run = self.browser_id.as_str().get(..24).unwrap_or_default();
+        TargetId::new(format!("{of_this_run}{:08X}", self.tabs_named).to_uppercase())
+    }
+}
+
+/// The context of tabs whose extension does not say.
+pub(super) const DEFAULT_CONTEXT: &str = "default";
+
+/// The tab around a page, as a target.
+pub(super) fn tab_info(page: &Target) -> Option<TargetInfo> {
+    let (target_id, kind) = (page.tab.clone()?, "tab".to_owned());
+    Some(TargetInfo {
+        target_id,
+        kind,
+        opener_id: None,
+        extra: Extra::default(),
+        ..page.info.clone()
+    })
 }
 
 /// Parameters of the events that carry nothing but a target.
@@ -293,26 +346,14 @@ struct TargetDestroyed {
     target_id: TargetId,
 }
 
-pub(super) fn send<T: Serialize>(
-    effects: &mut Vec<Effect>,
-    client: ClientId,
-    session: Option<SessionId>,
-    method: &str,
-    params: &T,
-) {
-    let params = Some(Payload::of(params));
-    let frame = Frame::Event { session, method: method.to_owned(), params };
-    effects.push(Effect::SendToClient { client, frame });
-}
-
-pub(super) fn send_detached(
-    effects: &mut Vec<Effect>,
-    client: ClientId,
-    parent: Option<SessionId>,
+pub(super) fn send_attached(
+    parent: &Seat,
     session_id: SessionId,
-    target_id: Option<TargetId>,
+    target_info: TargetInfo,
+    waiting_for_debugger: bool,
+    turn: &mut Turn,
 ) {
     let extra = Extra::<Payload>::default();
-    let detached = DetachedFromTarget { session_id, target_id, extra };
-    send(effects, client, parent, "Target.detachedFromTarget", &detached);
+    let attached = AttachedToTarget { session_id, target_info, waiting_for_debugger, extra };
+    turn.event(parent, "Target.attachedToTarget", &attached);
 }

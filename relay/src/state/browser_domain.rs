@@ -1,72 +1,77 @@
 //! The commands that a tab's debugger does not know and a browser would: the relay answers them.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{AttachedToTarget, CloseCode, Extra, Payload as _, SessionId, TargetId};
+use shared_protocol::{CloseCode, Extra, SessionId, TargetId};
 
-use super::announce::{InfoEvent, send, send_detached};
-use super::sessions::{BrowserSession, Kind, Session};
-use super::{Asker, ClientId, Effect, Relay};
+use super::announce::InfoEvent;
+use super::cookies::is_concerned;
+use super::on_target::{cdp_command, params};
+use super::requests::{Asker, Purpose, Request};
+use super::sessions::{Kind, Seat};
+use super::turn::Turn;
+use super::{Extension, Relay};
 use crate::browser_version::BrowserVersion;
 use crate::cdp::{Command, Error};
-use crate::payload::{Payload, TargetInfo};
+use crate::payload::{Payload, RelayMessage, TargetInfo};
 
 const NO_CONTEXTS: &str = "Browser contexts are not supported: this endpoint drives the user's \
                            existing browser profile; use the default context.";
 
+const NO_TAB: &str = "No tab is attached: click the Playwriter icon on a Chrome tab, or open one \
+                      with Target.createTarget";
+
+/// How long a tab may take to open.
+const OPENING: Duration = Duration::from_secs(30);
+
 /// Whether a command on a target's session is the relay's to answer.
 pub(super) fn serves_on_target(method: &str) -> bool {
     method.starts_with("Browser.")
-        || matches!(
-            method,
-            "Target.activateTarget"
-                | "Target.attachToBrowserTarget"
-                | "Target.attachToTarget"
-                | "Target.closeTarget"
-                | "Target.createBrowserContext"
-                | "Target.createTarget"
-                | "Target.detachFromTarget"
-                | "Target.disposeBrowserContext"
-                | "Target.getBrowserContexts"
-                | "Target.getTargets"
-                | "Target.setDiscoverTargets"
-        )
+        || (method.starts_with("Target.") && method != "Target.setAutoAttach")
+        || method == "Page.setDownloadBehavior"
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OneTarget {
-    target_id: TargetId,
+pub(super) struct OneTarget {
+    pub(super) target_id: TargetId,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OneSession {
-    session_id: SessionId,
+struct OneContext {
+    browser_context_id: Option<String>,
 }
 
 impl Relay {
-    pub(super) fn browser_command(
-        &mut self,
-        client: ClientId,
-        command: Command,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) {
+    /// A command on a browser-level session, or one that is the browser's wherever it is sent.
+    pub(super) fn browser_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         match command.method.as_str() {
-            "Target.createTarget" => {
-                self.forward_command(client, command, None, now, effects);
-            }
-            "Target.closeTarget" => self.close_target(client, command, now, effects),
+            "Target.createTarget" => self.create_target(seat, command, turn),
+            "Target.closeTarget" => self.close_target(seat, command, turn),
+            "Target.activateTarget" => self.activate_target(seat, &command, turn),
             "Browser.close" => {
-                effects.push(Asker::new(client, &command).reply(Ok(Payload::empty_object())));
-                self.close_client(client, CloseCode::Normal, "Browser.close", effects);
+                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+                self.close_client(seat.client, CloseCode::Normal, "Browser.close", turn);
             }
+            "Browser.getWindowForTarget"
+            | "Browser.getWindowBounds"
+            | "Browser.setWindowBounds"
+            | "Browser.setContentsSize" => self.window_command(seat, &command, turn),
+            "Browser.grantPermissions" | "Browser.setPermission" | "Browser.resetPermissions" => {
+                self.permission_command(seat, &command, turn)
+            }
+            "Browser.cancelDownload" => self.cancel_download(seat, &command, turn),
+            method if method.starts_with("Tracing.") || method.starts_with("IO.") => {
+                self.stream_command(seat, command, turn);
+            }
+            method if is_concerned(method) => self.profile_command(seat, None, command, turn),
+            method if method.starts_with("Storage.") => self.any_tab_command(seat, command, turn),
             _ => {
-                let outcome = self.answer(client, &command, effects);
-                effects.push(Asker::new(client, &command).reply(outcome));
+                let outcome = self.answer(seat, &command, turn);
+                turn.effects.push(Asker::new(seat, &command).reply(outcome));
             }
         }
     }
@@ -74,207 +79,164 @@ impl Relay {
     /// Answers without asking anyone. Events that belong before the answer go out first.
     fn answer(
         &mut self,
-        client: ClientId,
+        seat: &Seat,
         command: &Command,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) -> Result<Payload, Error> {
-        let session = command.session.as_ref();
         match command.method.as_str() {
             "Browser.getVersion" => {
-                Ok(Payload::of(&BrowserVersion::of(self.user_agent(client)).cdp()))
+                let user_agent = self.extension_of(seat).map(|it| it.user_agent.as_str());
+                Ok(Payload::of(&BrowserVersion::of(user_agent).cdp()))
             }
-            // The browser keeps its own download folder; downloads are not reported to clients.
-            "Browser.setDownloadBehavior" | "Runtime.runIfWaitingForDebugger" => {
+            "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
+                self.set_download_behavior(seat, command)
+            }
+            "Browser.crash" | "Browser.crashGpuProcess" => {
+                Err(Error::server("Not allowed: this is the user's own browser"))
+            }
+            "Runtime.runIfWaitingForDebugger" | "Target.setRemoteLocations" => {
                 Ok(Payload::empty_object())
             }
-            "Target.setAutoAttach" => self.set_auto_attach(client, session, command, effects),
-            "Target.setDiscoverTargets" => {
-                self.set_discover_targets(client, session, command, effects)
-            }
-            "Target.getTargets" => {
-                let infos = self.tab_infos(client);
-                Ok(Payload::of(&json!({ "targetInfos": infos })))
-            }
-            "Target.getTargetInfo" => self.target_info(client, command),
-            "Target.attachToTarget" => self.attach_to_target(client, session, command, effects),
-            "Target.attachToBrowserTarget" => {
-                self.attach_to_browser_target(client, session, effects)
-            }
-            "Target.detachFromTarget" => self.detach_from_target(client, command, effects),
-            "Target.getBrowserContexts" => Ok(Payload::of(&json!({ "browserContextIds": [] }))),
+            "Security.setIgnoreCertificateErrors" => Err(Error::server(
+                "Not allowed: certificates of the user's own browser are checked for the user",
+            )),
+            "Target.setAutoAttach" => self.set_auto_attach(seat, command, turn),
+            "Target.setDiscoverTargets" => self.set_discover_targets(seat, command, turn),
+            "Target.getTargets" => self.get_targets(seat, command),
+            "Target.getTargetInfo" => self.target_info(seat, command),
+            "Target.attachToTarget" => self.attach_to_target(seat, command, turn),
+            "Target.attachToBrowserTarget" => self.attach_to_browser_target(seat, turn),
+            "Target.detachFromTarget" => self.detach_from_target(seat, command, turn),
+            "Target.getBrowserContexts" => Ok(Payload::of(&json!({
+                "browserContextIds": [],
+                "defaultBrowserContextId": self.context_of(seat),
+            }))),
             "Target.createBrowserContext" => Err(Error::server(NO_CONTEXTS)),
+            "Target.disposeBrowserContext" => {
+                let id = params::<OneContext>(command)?.browser_context_id.unwrap_or_default();
+                Err(Error::server(format!("Failed to find context with id {id}")))
+            }
+            "Target.getDevToolsTarget" => Ok(Payload::empty_object()),
+            "Target.openDevTools" => {
+                Err(Error::server("Not allowed: DevTools are the user's to open"))
+            }
+            "Target.exposeDevToolsProtocol" | "Target.autoAttachRelated" => {
+                Err(Error::server("Not supported"))
+            }
             method => Err(Error::unknown_method(method)),
         }
     }
 
-    fn set_auto_attach(
-        &mut self,
-        client: ClientId,
-        session: Option<&SessionId>,
-        command: &Command,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Payload, Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct SetAutoAttach {
-            auto_attach: bool,
-            #[serde(default)]
-            flatten: bool,
+    fn create_target(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, &command);
+        let asked = params::<OneContext>(&command).ok().and_then(|it| it.browser_context_id);
+        if let Some(id) = asked.filter(|id| !id.is_empty() && *id != self.context_of(seat)) {
+            let message = format!("Failed to find browser context with id {id}");
+            return turn.effects.push(asker.reply(Err(Error::server(message))));
         }
-
-        let wanted: SetAutoAttach = params(command)?;
-        if wanted.auto_attach && !wanted.flatten {
-            let message = "Only flatten protocol is supported with browser level auto-attach";
-            return Err(Error::new(-32602, message));
-        }
-        self.browser_session(client, session)?.auto_attach = wanted.auto_attach;
-        if wanted.auto_attach {
-            let tabs: Vec<_> = self
-                .extension_of(client)
-                .map(|extension| extension.targets.tabs().cloned().collect())
-                .unwrap_or_default();
-            for tab in tabs {
-                self.auto_attach_tab(client, session.cloned(), &tab, effects);
-            }
-        }
-        Ok(Payload::empty_object())
-    }
-
-    fn set_discover_targets(
-        &mut self,
-        client: ClientId,
-        session: Option<&SessionId>,
-        command: &Command,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Payload, Error> {
-        #[derive(Deserialize)]
-        struct SetDiscoverTargets {
-            discover: bool,
-        }
-
-        let wanted: SetDiscoverTargets = params(command)?;
-        self.browser_session(client, session)?.discover = wanted.discover;
-        if wanted.discover {
-            for info in self.tab_infos(client) {
-                let event = InfoEvent::of(info);
-                send(effects, client, session.cloned(), "Target.targetCreated", &event);
-            }
-        }
-        Ok(Payload::empty_object())
-    }
-
-    fn target_info(&self, client: ClientId, command: &Command) -> Result<Payload, Error> {
-        let wanted = match &command.params {
-            Some(_) => params::<OneTarget>(command).ok().map(|wanted| wanted.target_id),
-            None => None,
+        let Some(connection) = self.connection_of(seat) else { return };
+        let request = Request {
+            connection,
+            session: None,
+            asker: Some(asker),
+            purpose: Purpose::Forward,
+            deadline: Some(turn.now + OPENING),
         };
-        let info = match wanted {
-            None => self.browser_info(),
-            Some(id) if id == self.browser_id => self.browser_info(),
-            Some(id) => self
-                .extension_of(client)
-                .and_then(|extension| extension.targets.by_target_id(&id))
-                .map(|target| target.info.clone())
-                .ok_or_else(no_such_target)?,
-        };
-        Ok(Payload::of(&InfoEvent::of(info)))
-    }
-
-    fn attach_to_target(
-        &mut self,
-        client: ClientId,
-        session: Option<&SessionId>,
-        command: &Command,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Payload, Error> {
-        let OneTarget { target_id } = params(command)?;
-        if target_id == self.browser_id {
-            return self.attach_to_browser_target(client, session, effects);
-        }
-        let target = self
-            .extension_of(client)
-            .and_then(|extension| extension.targets.by_target_id(&target_id))
-            .cloned()
-            .ok_or_else(no_such_target)?;
-        let opened = self
-            .open_session(client, session.cloned(), &target, false, effects)
-            .ok_or_else(Error::unknown_session)?;
-        Ok(Payload::of(&SessionReply { session_id: opened }))
-    }
-
-    fn attach_to_browser_target(
-        &mut self,
-        client: ClientId,
-        parent: Option<&SessionId>,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Payload, Error> {
-        let kind = Kind::Browser(BrowserSession::default());
-        let session = Session { parent: parent.cloned(), kind };
-        let state = self.clients.get_mut(client).ok_or_else(Error::unknown_session)?;
-        let session_id = state.sessions.open(&SessionId::new("browser"), session);
-        let attached = AttachedToTarget {
-            session_id: session_id.clone(),
-            target_info: self.browser_info(),
-            waiting_for_debugger: false,
-            extra: Extra::default(),
-        };
-        send(effects, client, parent.cloned(), "Target.attachedToTarget", &attached);
-        Ok(Payload::of(&SessionReply { session_id }))
-    }
-
-    fn detach_from_target(
-        &mut self,
-        client: ClientId,
-        command: &Command,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Payload, Error> {
-        let OneSession { session_id } = params(command)?;
-        let state = self.clients.get_mut(client).ok_or_else(Error::unknown_session)?;
-        let is_child = state
-            .sessions
-            .get(&session_id)
-            .is_some_and(|session| session.parent == command.session);
-        if !is_child {
-            return Err(Error::new(-32602, "No session with given id"));
-        }
-        for (session_id, session) in state.sessions.close(&session_id) {
-            send_detached(effects, client, session.parent, session_id, None);
-        }
-        Ok(Payload::empty_object())
+        let command = cdp_command(command.method, None, command.params);
+        self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
     }
 
     /// A target closes itself best: only its own session may close it without asking the page.
-    fn close_target(
-        &mut self,
-        client: ClientId,
-        command: Command,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) {
-        let target = params::<OneTarget>(&command).and_then(|wanted| {
-            self.extension_of(client)
-                .and_then(|extension| extension.targets.by_target_id(&wanted.target_id))
-                .map(|target| target.session.clone())
-                .ok_or_else(no_such_target)
-        });
+    fn close_target(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let target = params::<OneTarget>(&command)
+            .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
         match target {
-            Ok(real) => self.forward_command(client, command, Some(real), now, effects),
-            Err(error) => effects.push(Asker::new(client, &command).reply(Err(error))),
+            Ok((real, target_id)) => {
+                let named = Payload::of(&json!({ "targetId": target_id }));
+                let command = Command { params: Some(named), ..command };
+                self.forward(seat, command, &real, Purpose::CloseTarget, turn);
+            }
+            Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),
         }
     }
 
-    fn browser_session(
-        &mut self,
-        client: ClientId,
-        session: Option<&SessionId>,
-    ) -> Result<&mut BrowserSession, Error> {
-        self.clients
-            .get_mut(client)
-            .and_then(|client| client.browser_session(session))
-            .ok_or_else(|| Error::server("Not allowed"))
+    /// Runs a command of the whole profile in the first tab, which stands for it.
+    pub(super) fn any_tab_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        match self.any_tab(seat) {
+            Ok(real) => {
+                let command = without_context(command);
+                self.forward(seat, command, &real, Purpose::Forward, turn);
+            }
+            Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),
+        }
     }
 
-    fn browser_info(&self) -> TargetInfo {
+    /// Tracing and streams on a browser-level session: one tab does it all.
+    fn stream_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let known = self.clients.get(seat.client).and_then(|client| client.streams.clone());
+        let real = match known {
+            Some((_, real)) if !command.method.ends_with(".start") => Ok(real),
+            Some(_) | None => self.any_tab(seat),
+        };
+        match real {
+            Ok(real) => {
+                if let Some(client) = self.clients.get_mut(seat.client) {
+                    client.streams = Some((seat.session.clone(), real.clone()));
+                }
+                self.forward(seat, command, &real, Purpose::Forward, turn);
+            }
+            Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),
+        }
+    }
+
+    /// The browser-level sessions that trace with the help of this tab.
+    pub(super) fn browser_tracers(
+        &self,
+        connection: super::ConnectionId,
+        real: &SessionId,
+    ) -> Vec<Seat> {
+        let tracer = |client: super::ClientId| {
+            let (session, with) = self.clients.get(client)?.streams.clone()?;
+            (&with == real).then_some(Seat { client, session })
+        };
+        self.clients.of(connection).into_iter().filter_map(tracer).collect()
+    }
+
+    fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
+        self.extension_of(seat)
+            .and_then(|extension| extension.targets.tabs().next())
+            .map(|tab| tab.session.clone())
+            .ok_or_else(|| Error::server(NO_TAB))
+    }
+
+    fn target_info(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
+        let wanted = params::<OneTarget>(command).ok().map(|wanted| wanted.target_id);
+        let own = match self.clients.session(seat).map(|session| &session.kind) {
+            Some(Kind::Target(_)) => self.target_under(seat).map(|it| it.info.target_id.clone()),
+            Some(Kind::Tab { page }) => self
+                .extension_of(seat)
+                .and_then(|extension| extension.targets.by_session(page)?.tab.clone()),
+            Some(Kind::Browser) | None => None,
+        };
+        let id = wanted.or(own).unwrap_or_else(|| self.browser_id.clone());
+        let info = self.all_infos(seat).into_iter().find(|info| info.target_id == id);
+        let info = info.ok_or_else(super::children::no_such_target)?;
+        Ok(Payload::of(&InfoEvent::of(info)))
+    }
+
+    /// Everything a client can attach to, the browser first.
+    pub(super) fn all_infos(&self, seat: &Seat) -> Vec<TargetInfo> {
+        let mut infos = vec![self.browser_info()];
+        if let Some(extension) = self.extension_of(seat) {
+            for target in extension.targets.iter().filter(|it| extension.targets.is_first(it)) {
+                infos.extend(super::announce::tab_info(target));
+                infos.push(target.info.clone());
+            }
+        }
+        infos
+    }
+
+    pub(super) fn browser_info(&self) -> TargetInfo {
         TargetInfo {
             target_id: self.browser_id.clone(),
             kind: "browser".to_owned(),
@@ -288,35 +250,40 @@ impl Relay {
         }
     }
 
-    fn tab_infos(&self, client: ClientId) -> Vec<TargetInfo> {
-        self.extension_of(client)
-            .map(|extension| extension.targets.tabs().map(|tab| tab.info.clone()).collect())
-            .unwrap_or_default()
+    /// The page with this id, or in the tab with this id: its real session and own id.
+    pub(super) fn page_by_id(
+        &self,
+        seat: &Seat,
+        id: &TargetId,
+    ) -> Result<(SessionId, TargetId), Error> {
+        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
+        let target = match tab {
+            Some(target) => target,
+            None => self.target_by_id(seat, id)?,
+        };
+        Ok((target.session.clone(), target.info.target_id.clone()))
     }
 
-    fn user_agent(&self, client: ClientId) -> Option<&str> {
-        self.extension_of(client).map(|extension| extension.user_agent.as_str())
+    /// The profile's own context, which every client drives.
+    fn context_of(&self, seat: &Seat) -> String {
+        self.extension_of(seat)
+            .and_then(|extension| extension.targets.tabs().next()?.info.browser_context_id.clone())
+            .unwrap_or_else(|| super::announce::DEFAULT_CONTEXT.to_owned())
     }
 
-    fn extension_of(&self, client: ClientId) -> Option<&super::Extension> {
-        self.extensions.get(self.clients.get(client)?.connection)
+    pub(super) fn extension_of(&self, seat: &Seat) -> Option<&Extension> {
+        self.extensions.get(self.connection_of(seat)?)
     }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionReply {
-    session_id: SessionId,
-}
-
-fn params<T: serde::de::DeserializeOwned>(command: &Command) -> Result<T, Error> {
-    match &command.params {
-        Some(params) => params.read(),
-        None => Payload::empty_object().read(),
+/// Only a browser's own session may name a context; the tab is in the right one anyway.
+pub(super) fn without_context(command: Command) -> Command {
+    let fields = params::<serde_json::Map<String, serde_json::Value>>(&command);
+    match fields {
+        Ok(mut fields) => match fields.remove("browserContextId") {
+            Some(_) => Command { params: Some(Payload::of(&fields)), ..command },
+            None => command,
+        },
+        Err(_) => command,
     }
-    .map_err(|error| Error::invalid_params(error.to_string()))
-}
-
-fn no_such_target() -> Error {
-    Error::new(-32602, "No target with given id found")
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use shared_protocol::SessionId;
 
-use super::sessions::{BrowserSession, Kind, Sessions};
+use super::permissions::Rule;
+use super::sessions::{Seat, Session, Sessions};
 use super::{ClientId, ConnectionId};
 
 #[derive(Debug, Default)]
@@ -16,9 +17,11 @@ pub(crate) struct Client {
     pub(crate) name: Option<String>,
     /// The extension it drives.
     pub(crate) connection: ConnectionId,
-    /// What it asked for on the socket itself.
-    pub(crate) root: BrowserSession,
     pub(crate) sessions: Sessions,
+    /// What pages may do while it is here.
+    pub(crate) permissions: Vec<Rule>,
+    /// The browser-level session on which it traces, and the tab that does it.
+    pub(crate) streams: Option<(SessionId, SessionId)>,
 }
 
 impl Clients {
@@ -38,6 +41,14 @@ impl Clients {
         self.0.get_mut(&id)
     }
 
+    pub(crate) fn session(&self, seat: &Seat) -> Option<&Session> {
+        self.get(seat.client)?.sessions.get(&seat.session)
+    }
+
+    pub(crate) fn session_mut(&mut self, seat: &Seat) -> Option<&mut Session> {
+        self.get_mut(seat.client)?.sessions.get_mut(&seat.session)
+    }
+
     pub(crate) fn has_name(&self, name: &str) -> bool {
         self.0.values().any(|client| client.name.as_deref() == Some(name))
     }
@@ -54,38 +65,25 @@ impl Clients {
         self.0.values().filter(move |client| client.connection == connection)
     }
 
+    /// The sessions, of all clients of an extension, for which `wanted` holds.
+    pub(crate) fn seats(
+        &self,
+        connection: ConnectionId,
+        wanted: impl Fn(&Session) -> bool,
+    ) -> Vec<Seat> {
+        self.0
+            .iter()
+            .filter(|(_, client)| client.connection == connection)
+            .flat_map(|(id, client)| {
+                let seat = |session| Seat { client: *id, session };
+                client.sessions.such(&wanted).into_iter().map(seat)
+            })
+            .collect()
+    }
+
     pub(crate) fn rebind(&mut self, from: ConnectionId, to: ConnectionId) {
         for client in self.0.values_mut().filter(|client| client.connection == from) {
             client.connection = to;
         }
-    }
-}
-
-impl Client {
-    /// What was asked for on a browser-level session; `None` is the socket's root.
-    pub(crate) fn browser_session(
-        &mut self,
-        session: Option<&SessionId>,
-    ) -> Option<&mut BrowserSession> {
-        match session {
-            None => Some(&mut self.root),
-            Some(id) => match &mut self.sessions.get_mut(id)?.kind {
-                Kind::Browser(browser) => Some(browser),
-                Kind::Target { .. } => None,
-            },
-        }
-    }
-
-    /// The browser-level sessions for which `asked` holds, the root first.
-    pub(crate) fn browser_sessions(
-        &self,
-        asked: impl Fn(&BrowserSession) -> bool,
-    ) -> Vec<Option<SessionId>> {
-        let root = asked(&self.root).then_some(None);
-        let others = self.sessions.iter().filter_map(|(id, session)| match &session.kind {
-            Kind::Browser(browser) if asked(browser) => Some(Some(id.clone())),
-            Kind::Browser(_) | Kind::Target { .. } => None,
-        });
-        root.into_iter().chain(others).collect()
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use shared_protocol::{ExtensionHello, StableKey};
+use shared_protocol::{ExtensionHello, SessionId, StableKey, TargetId};
 
 use super::ConnectionId;
+use super::downloads::Downloads;
 use super::reconnect::{Held, Presence};
 use super::targets::Targets;
 
@@ -20,6 +21,11 @@ pub(crate) struct Extension {
     /// sends it without knowing.
     pub(crate) user_agent: String,
     pub(crate) targets: Targets,
+    pub(crate) downloads: Downloads,
+    /// Whether a client came before all its tabs were known, and may have to get one.
+    pub(crate) may_lack_tab: bool,
+    /// Whether it has been asked for a first tab, for which its clients wait.
+    pub(crate) opens_tab: bool,
     pub(crate) presence: Presence,
     /// What clients sent while it was away.
     pub(crate) held: Vec<Held>,
@@ -102,8 +108,25 @@ impl Extensions {
                     .to_owned(),
             ),
             ([only], _) | (_, [only]) => Ok(*only),
-            _ => Err("several browsers are connected: add ?extensionId= from /extensions/status"
-                .to_owned()),
+            (several, _) => Err(self.choices(several)),
         }
+    }
+
+    /// The extension that has a target, and its session of it.
+    pub(crate) fn with_target(&self, id: &TargetId) -> Option<(ConnectionId, Option<SessionId>)> {
+        self.connected().rev().find_map(|(connection, extension)| {
+            let target = extension.targets.by_target_id(id)?;
+            Some((connection, Some(target.session.clone())))
+        })
+    }
+
+    /// What a client can choose from. A close reason holds 123 bytes.
+    fn choices(&self, connections: &[ConnectionId]) -> String {
+        let choice = |connection: &ConnectionId| {
+            let browser = self.get(*connection)?.hello.browser.as_deref().unwrap_or("browser");
+            Some(format!("{connection} ({browser})"))
+        };
+        let choices: Vec<String> = connections.iter().filter_map(choice).collect();
+        format!("several browsers: add ?extensionId=, one of {}", choices.join(", "))
     }
 }

@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use shared_protocol::{CloseCode, INVENTORY_READY, LogLevel, SessionId, StableKey};
 
 use super::extensions::Extension;
+use super::requests::Asker;
+use super::sessions::Seat;
 use super::targets::Targets;
-use super::{Asker, ClientId, ConnectionId, Effect, Relay, fail, log};
+use super::turn::Turn;
+use super::{ClientId, ConnectionId, Effect, Relay};
 use crate::cdp::{Command, Error};
 
 /// How long a worker may be away. It starts within a fraction of a second once something wakes it.
@@ -51,6 +54,10 @@ impl Presence {
         }
     }
 
+    pub(crate) fn is_here(&self) -> bool {
+        matches!(self, Self::Here)
+    }
+
     pub(crate) fn deadline(&self) -> Option<Instant> {
         match self {
             Self::Here => None,
@@ -61,18 +68,14 @@ impl Presence {
 
 impl Relay {
     /// The socket of an extension has closed.
-    pub(super) fn extension_disconnected(
-        &mut self,
-        connection: ConnectionId,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn extension_disconnected(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
-        log(effects, LogLevel::Info, format!("extension {connection} disconnected"));
-        extension.presence = Presence::Away { until: now + AWAY };
+        turn.log(LogLevel::Info, format!("extension {connection} disconnected"));
+        extension.presence = Presence::Away { until: turn.now + AWAY };
         let key = extension.stable_key.clone();
-        let lost = self.requests.end(|request| request.connection == connection);
-        fail(lost, &Error::server("Extension disconnected"), effects);
+        for (id, request) in self.requests.end(|request| request.connection == connection) {
+            self.conclude(id, request, Err(Error::server("Extension disconnected")), turn);
+        }
         let newest = self.extensions.newest(&key);
         if let Some(successor) = newest.filter(|newest| *newest != connection) {
             // A client may have asked for this very connection after it was replaced.
@@ -90,12 +93,11 @@ impl Relay {
         &mut self,
         key: &StableKey,
         heir: ConnectionId,
-        now: Instant,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) -> Inheritance {
         let presence = |targets: &Targets| Presence::Returning {
             unconfirmed: targets.iter().map(|target| target.session.clone()).collect(),
-            until: now + INVENTORY,
+            until: turn.now + INVENTORY,
         };
         let connection = self.extensions.newest(key);
         let predecessor = connection.and_then(|connection| {
@@ -109,7 +111,7 @@ impl Relay {
         let targets = std::mem::take(&mut predecessor.targets);
         let held = std::mem::take(&mut predecessor.held);
         if predecessor.presence.is_connected() {
-            effects.push(Effect::CloseExtension {
+            turn.effects.push(Effect::CloseExtension {
                 connection,
                 code: CloseCode::ExtensionReplaced,
                 reason: "Extension Replaced".to_owned(),
@@ -126,11 +128,13 @@ impl Relay {
         &mut self,
         client: ClientId,
         command: Command,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) -> Option<Command> {
         let connection = self.clients.get(client)?.connection;
         match self.extensions.get_mut(connection) {
-            Some(Extension { presence: Presence::Here, .. }) => return Some(command),
+            Some(Extension { presence: Presence::Here, opens_tab: false, .. }) => {
+                return Some(command);
+            }
             Some(extension)
                 if extension.held.iter().map(Held::weight).sum::<usize>() < MAX_HELD =>
             {
@@ -138,7 +142,8 @@ impl Relay {
             }
             Some(_) | None => {
                 let error = Error::server("Extension disconnected");
-                effects.push(Asker::new(client, &command).reply(Err(error)));
+                let seat = Seat { client, session: command.session_or_root() };
+                turn.effects.push(Asker::new(&seat, &command).reply(Err(error)));
             }
         }
         None
@@ -149,21 +154,19 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         session: &SessionId,
-        now: Instant,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if let Presence::Returning { unconfirmed, .. } = &mut extension.presence {
             unconfirmed.retain(|missing| missing != session);
         }
-        self.is_back_if_nothing_is_missing(connection, now, effects);
+        self.is_back_if_nothing_is_missing(connection, turn);
     }
 
     pub(super) fn is_back_if_nothing_is_missing(
         &mut self,
         connection: ConnectionId,
-        now: Instant,
-        effects: &mut Vec<Effect>,
+        turn: &mut Turn,
     ) {
         let Some(extension) = self.extensions.get(connection) else { return };
         if let Presence::Returning { unconfirmed, .. } = &extension.presence
@@ -171,45 +174,48 @@ impl Relay {
             // One that does say when it is ready may have tabs that nobody knows of yet.
             && !extension.hello.has_capability(INVENTORY_READY)
         {
-            self.is_back(connection, now, effects);
+            self.is_back(connection, turn);
         }
     }
 
     /// The extension has announced all its tabs; those still missing are gone.
-    pub(super) fn is_back(
-        &mut self,
-        connection: ConnectionId,
-        now: Instant,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn is_back(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let presence = std::mem::replace(&mut extension.presence, Presence::Here);
-        let held = std::mem::take(&mut extension.held);
         if let Presence::Returning { unconfirmed, .. } = presence {
             for session in unconfirmed {
-                self.detached(connection, &session, effects);
+                self.detached(connection, &session, turn);
             }
         }
-        for Held { client, command } in held {
-            self.client_sent(client, command, now, effects);
+        if self.extensions.get(connection).is_some_and(|extension| extension.may_lack_tab) {
+            self.open_tab_if_none(connection, turn);
+        }
+        self.release_held(connection, turn);
+    }
+
+    /// Lets what waited for an extension go, in order, unless it has to wait again.
+    pub(super) fn release_held(&mut self, connection: ConnectionId, turn: &mut Turn) {
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        for Held { client, command } in std::mem::take(&mut extension.held) {
+            self.client_sent(client, command, turn);
         }
     }
 
-    pub(super) fn presence_deadlines(&mut self, now: Instant, effects: &mut Vec<Effect>) {
+    pub(super) fn presence_deadlines(&mut self, turn: &mut Turn) {
         let due: Vec<ConnectionId> = self
             .extensions
             .iter()
-            .filter(|(_, extension)| extension.presence.deadline().is_some_and(|at| at <= now))
+            .filter(|(_, extension)| extension.presence.deadline().is_some_and(|at| at <= turn.now))
             .map(|(connection, _)| connection)
             .collect();
         for connection in due {
             match self.extensions.get(connection).map(|extension| &extension.presence) {
-                Some(Presence::Returning { .. }) => self.is_back(connection, now, effects),
+                Some(Presence::Returning { .. }) => self.is_back(connection, turn),
                 Some(Presence::Away { .. }) => {
                     self.extensions.remove(connection);
                     for client in self.clients.of(connection) {
                         let reason = "Extension disconnected";
-                        self.close_client(client, CloseCode::Normal, reason, effects);
+                        self.close_client(client, CloseCode::Normal, reason, turn);
                     }
                     self.revision += 1;
                 }

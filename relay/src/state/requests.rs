@@ -1,11 +1,17 @@
-//! Who waits for which reply of which extension.
+//! Commands that went to an extension, and who waits for their answers.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use shared_protocol::{RequestId, SessionId};
 
-use super::{Asker, ConnectionId};
+use super::cookies::Question;
+use super::downloads::Search;
+use super::sessions::Seat;
+use super::windows::WindowStep;
+use super::{ConnectionId, Effect};
+use crate::cdp::{Command, Error, Frame};
+use crate::payload::Payload;
 
 /// How long a command may take that has no reason to take long.
 pub(crate) const QUICK: Duration = Duration::from_secs(10);
@@ -16,34 +22,70 @@ pub(crate) struct Requests {
     pending: BTreeMap<RequestId, Request>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) connection: ConnectionId,
     /// The real session it went to, whose end is its end.
     pub(crate) session: Option<SessionId>,
-    /// Who gets the reply.
-    pub(crate) asker: Asker,
+    /// Who gets the reply; `None` when the relay asked for itself, or the asker has gone.
+    pub(crate) asker: Option<Asker>,
     pub(crate) purpose: Purpose,
     pub(crate) deadline: Option<Instant>,
 }
 
-/// What a command is to the relay, beyond something to pass on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A client's command, while its answer is being found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asker {
+    pub(crate) seat: Seat,
+    /// The client's own id for the command.
+    pub(crate) id: RequestId,
+}
+
+/// What the answer to a request is to the relay, beyond something to pass on.
+#[derive(Debug)]
 pub(crate) enum Purpose {
     /// Nothing.
-    Any,
-    /// Its answer comes after the children that are there already.
+    Forward,
+    /// It comes after the children that are there already.
     AutoAttach,
     /// The end of its target is its success.
     CloseTarget,
+    /// It says whether a domain is on, also for those who asked meanwhile.
+    Enable(String),
+    /// It names a script that belongs to the asker.
+    AddScript,
+    /// It is the first tab, for clients that found none.
+    InitialTab,
+    /// It is part of the cookies that a client may see.
+    Cookies(Question),
+    /// It describes a window in Chrome's words.
+    Window(WindowStep),
+    /// It says where a downloaded file is.
+    Download(Search),
+}
+
+impl Asker {
+    pub(crate) fn new(seat: &Seat, command: &Command) -> Self {
+        Self { seat: seat.clone(), id: command.id }
+    }
+
+    pub(crate) fn reply(&self, outcome: Result<Payload, Error>) -> Effect {
+        let frame = Frame::Reply { id: self.id, session: self.seat.on_wire(), outcome };
+        Effect::SendToClient { client: self.seat.client, frame }
+    }
 }
 
 impl Purpose {
-    pub(crate) fn of(method: &str) -> Self {
-        match method {
-            "Target.setAutoAttach" => Self::AutoAttach,
-            "Target.closeTarget" => Self::CloseTarget,
-            _ => Self::Any,
+    /// Whether the answer matters even when nobody waits for it any more.
+    pub(crate) fn outlives_its_asker(&self) -> bool {
+        match self {
+            Self::Enable(_) | Self::AddScript | Self::InitialTab => true,
+            Self::Forward
+            | Self::AutoAttach
+            | Self::CloseTarget
+            | Self::Cookies(_)
+            | Self::Window(_)
+            | Self::Download(_) => false,
         }
     }
 }
@@ -70,11 +112,32 @@ impl Requests {
     }
 
     /// Takes out, oldest first, every request that `ends` says has ended.
-    pub(crate) fn end(&mut self, mut ends: impl FnMut(&Request) -> bool) -> Vec<Request> {
-        self.pending
-            .extract_if(.., |_, request| ends(request))
-            .map(|(_, request)| request)
-            .collect()
+    pub(crate) fn end(
+        &mut self,
+        mut ends: impl FnMut(&Request) -> bool,
+    ) -> Vec<(RequestId, Request)> {
+        self.pending.extract_if(.., |_, request| ends(request)).collect()
+    }
+
+    /// Nobody waits any more at these seats. Gives those who did.
+    pub(crate) fn abandon(&mut self, gone: impl Fn(&Seat) -> bool) -> Vec<Asker> {
+        let mut askers = Vec::new();
+        self.pending.retain(|_, request| match &request.asker {
+            Some(asker) if gone(&asker.seat) => {
+                askers.extend(request.asker.take());
+                request.purpose.outlives_its_asker()
+            }
+            Some(_) | None => true,
+        });
+        askers
+    }
+
+    /// Whether a session waits for an answer of a real one.
+    pub(crate) fn has_in_flight(&self, seat: &Seat, real: &SessionId) -> bool {
+        self.pending.values().any(|request| {
+            request.session.as_ref() == Some(real)
+                && request.asker.as_ref().is_some_and(|asker| &asker.seat == seat)
+        })
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

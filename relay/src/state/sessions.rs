@@ -1,42 +1,155 @@
 //! The sessions of one client. Each is the client's own, though several may stand on one real
 //! session of the extension.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
 
-use shared_protocol::SessionId;
+use shared_protocol::{RequestId, SessionId};
 
-#[derive(Debug, Default)]
+use super::ClientId;
+use super::fetch::Wanted;
+use super::filter::Filter;
+use super::later::Later;
+use super::overrides::Overrides;
+
+/// One session of one client.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seat {
+    pub(crate) client: ClientId,
+    /// Empty for the socket itself, as in CDP.
+    pub(crate) session: SessionId,
+}
+
+#[derive(Debug)]
 pub(crate) struct Sessions(BTreeMap<SessionId, Session>);
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Session {
-    /// Where the session was announced, and where its end will be; `None` is the socket's root.
+    /// Where the session was announced, and where its end will be; the socket itself has none.
     pub(crate) parent: Option<SessionId>,
+    /// Whether auto-attach made it, which can take it away again.
+    pub(crate) automatic: bool,
+    /// `Target.setDiscoverTargets`: which targets are reported on it.
+    pub(crate) discover: Option<Filter>,
+    /// `Target.setAutoAttach`: which targets below it become sessions.
+    pub(crate) auto_attach: Option<AutoAttach>,
+    /// `Browser.setDownloadBehavior`
+    pub(crate) downloads: Option<DownloadBehavior>,
     pub(crate) kind: Kind,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Kind {
     /// Attached to the browser that the relay pretends to be.
-    Browser(BrowserSession),
-    /// Attached to a target, over the extension's session of this name.
-    Target {
-        real: SessionId,
-        /// Whether it asked to be told of children.
-        auto_attach: bool,
-    },
+    Browser,
+    /// Attached to the tab around a page; the page's real session names it.
+    Tab { page: SessionId },
+    /// Attached to a target, over the extension's session of it.
+    Target(Box<Virtual>),
 }
 
-/// What a client asked to be told on a browser-level session.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct BrowserSession {
-    /// `Target.setAutoAttach`: every tab becomes a session.
-    pub(crate) auto_attach: bool,
-    /// `Target.setDiscoverTargets`: every target is reported.
-    pub(crate) discover: bool,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AutoAttach {
+    /// Whether new targets run nothing until the client lets them.
+    pub(crate) wait: bool,
+    pub(crate) filter: Filter,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DownloadBehavior {
+    /// Where files go, under their download's id; `None` leaves them to the user's browser.
+    pub(crate) folder: Option<PathBuf>,
+    /// Whether files are named by their download's id, not as the page suggests.
+    pub(crate) by_guid: bool,
+    pub(crate) deny: bool,
+    pub(crate) events: bool,
+}
+
+/// A session over a real one that others may stand on too: what it asked for is its own.
+#[derive(Debug)]
+pub(crate) struct Virtual {
+    /// The extension's session.
+    pub(crate) real: SessionId,
+    /// The domains whose events it gets.
+    pub(crate) domains: BTreeSet<String>,
+    /// Whether it gets `Page.lifecycleEvent`.
+    pub(crate) lifecycle: bool,
+    pub(crate) bindings: BTreeSet<String>,
+    /// Scripts for new documents, by the ids Chrome gave them.
+    pub(crate) scripts: BTreeSet<String>,
+    pub(crate) fetch: Option<Wanted>,
+    pub(crate) overrides: Overrides,
+    pub(crate) screencast: bool,
+    pub(crate) tracing: bool,
+    /// Whether the target waits for this session to let it run.
+    pub(crate) holds_back: bool,
+    /// When it sent its last command, counted in commands.
+    pub(crate) last_active: u64,
+    /// Its commands that Chrome will answer soon; answers of ours may have to wait for them.
+    pub(crate) outstanding: BTreeSet<RequestId>,
+    pub(crate) later: VecDeque<Later>,
+}
+
+impl Seat {
+    /// The socket itself.
+    pub(crate) fn root(client: ClientId) -> Self {
+        Self { client, session: SessionId::new("") }
+    }
+
+    /// How frames name the session: not at all, for the socket itself.
+    pub(crate) fn on_wire(&self) -> Option<SessionId> {
+        (!self.session.as_str().is_empty()).then(|| self.session.clone())
+    }
+}
+
+impl Session {
+    pub(crate) fn new(parent: Option<SessionId>, kind: Kind) -> Self {
+        Self { parent, automatic: false, discover: None, auto_attach: None, downloads: None, kind }
+    }
+
+    /// The extension's session below it, if it is attached to a target.
+    pub(crate) fn real(&self) -> Option<&SessionId> {
+        match &self.kind {
+            Kind::Target(on) => Some(&on.real),
+            Kind::Browser | Kind::Tab { .. } => None,
+        }
+    }
+
+    /// Whether it is attached to the tab around this page.
+    pub(crate) fn is_tab_of(&self, wanted: &SessionId) -> bool {
+        match &self.kind {
+            Kind::Tab { page } => page == wanted,
+            Kind::Browser | Kind::Target(_) => false,
+        }
+    }
+}
+
+impl Virtual {
+    pub(crate) fn over(real: SessionId) -> Self {
+        Self {
+            real,
+            domains: BTreeSet::new(),
+            lifecycle: false,
+            bindings: BTreeSet::new(),
+            scripts: BTreeSet::new(),
+            fetch: None,
+            overrides: Overrides::default(),
+            screencast: false,
+            tracing: false,
+            holds_back: false,
+            last_active: 0,
+            outstanding: BTreeSet::new(),
+            later: VecDeque::new(),
+        }
+    }
 }
 
 impl Sessions {
+    /// A client that has nothing but its socket.
+    pub(crate) fn new(root: Kind) -> Self {
+        Self(BTreeMap::from([(SessionId::new(""), Session::new(None, root))]))
+    }
+
     /// Opens a session under a name that is `wanted`, or close to it when that is taken.
     pub(crate) fn open(&mut self, wanted: &SessionId, session: Session) -> SessionId {
         let mut id = wanted.clone();
@@ -70,25 +183,14 @@ impl Sessions {
         self.0.get_mut(id)
     }
 
+    /// The socket's own comes first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
         self.0.iter()
     }
 
-    /// Those of the sessions over a real one that asked to be told of its children.
-    pub(crate) fn parents_over(&self, real: &SessionId) -> Vec<SessionId> {
-        let asked = |session: &Session| matches!(&session.kind, Kind::Target { real: r, auto_attach: true } if r == real);
-        self.0.iter().filter(|(_, session)| asked(session)).map(|(id, _)| id.clone()).collect()
-    }
-
-    /// The sessions that stand on a real one.
-    pub(crate) fn over(&self, real: &SessionId) -> Vec<SessionId> {
-        self.0
-            .iter()
-            .filter(
-                |(_, session)| matches!(&session.kind, Kind::Target { real: r, .. } if r == real),
-            )
-            .map(|(id, _)| id.clone())
-            .collect()
+    /// The names of the sessions for which `wanted` holds.
+    pub(crate) fn such(&self, wanted: impl Fn(&Session) -> bool) -> Vec<SessionId> {
+        self.0.iter().filter(|(_, session)| wanted(session)).map(|(id, _)| id.clone()).collect()
     }
 }
 
@@ -98,34 +200,28 @@ mod tests {
 
     #[test]
     fn a_second_session_over_the_same_tab_gets_a_name_of_its_own() {
-        let mut sessions = Sessions::default();
+        let mut sessions = Sessions::new(Kind::Browser);
         let real = SessionId::new("pw-tab-1");
-        let on_tab = Session { parent: None, kind: target(&real) };
-        assert_eq!(sessions.open(&real, on_tab.clone()).as_str(), "pw-tab-1");
-        assert_eq!(sessions.open(&real, on_tab.clone()).as_str(), "pw-tab-1.2");
-        assert_eq!(sessions.open(&real, on_tab).as_str(), "pw-tab-1.3");
-        assert_eq!(sessions.over(&real).len(), 3);
+        for expected in ["pw-tab-1", "pw-tab-1.2", "pw-tab-1.3"] {
+            assert_eq!(sessions.open(&real, session(None)).as_str(), expected);
+        }
     }
 
     #[test]
     fn closing_a_session_closes_those_below_it_first() {
-        let mut sessions = Sessions::default();
-        let mut open = |name: &str, parent: Option<&str>| {
-            let kind = target(&SessionId::new(name));
-            sessions
-                .open(&SessionId::new(name), Session { parent: parent.map(SessionId::new), kind });
-        };
-        open("tab", None);
-        open("frame", Some("tab"));
-        open("worker", Some("frame"));
-        open("other", None);
+        let mut sessions = Sessions::new(Kind::Browser);
+        for (name, parent) in
+            [("tab", None), ("frame", Some("tab")), ("worker", Some("frame")), ("other", None)]
+        {
+            sessions.open(&SessionId::new(name), session(parent));
+        }
         let closed: Vec<_> =
             sessions.close(&SessionId::new("tab")).into_iter().map(|(id, _)| id).collect();
         assert_eq!(closed, ["worker", "frame", "tab"].map(SessionId::new));
-        assert_eq!(sessions.iter().count(), 1);
+        assert_eq!(sessions.iter().count(), 2, "the socket and the other one");
     }
 
-    fn target(real: &SessionId) -> Kind {
-        Kind::Target { real: real.clone(), auto_attach: false }
+    fn session(parent: Option<&str>) -> Session {
+        Session::new(parent.map(SessionId::new), Kind::Browser)
     }
 }

@@ -1,7 +1,11 @@
 //! The targets of one extension, as Chrome has them: tabs, and the children of tabs.
 
+use std::time::Instant;
+
 use shared_protocol::{SessionId, TargetId};
 
+use super::sessions::Seat;
+use super::shared::Shared;
 use crate::payload::TargetInfo;
 
 /// Targets in the order in which they were attached.
@@ -9,22 +13,44 @@ use crate::payload::TargetInfo;
 pub(crate) struct Targets(Vec<Target>);
 
 /// One real CDP session of an extension, and what it is attached to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Target {
     /// The extension's name for the session.
     pub(crate) session: SessionId,
     /// `None` for a tab.
     pub(crate) parent: Option<SessionId>,
     pub(crate) info: TargetInfo,
+    /// The tab around a page, which only some clients look at.
+    pub(crate) tab: Option<TargetId>,
+    /// Until when it may be kept from running, if it is.
+    pub(crate) waits_until: Option<Instant>,
+    /// The client sessions that stand on it, oldest first.
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) shared: Shared,
+}
+
+impl Target {
+    pub(crate) fn new(session: SessionId, parent: Option<SessionId>, info: TargetInfo) -> Self {
+        Self {
+            session,
+            parent,
+            info,
+            tab: None,
+            waits_until: None,
+            seats: Vec::new(),
+            shared: Shared::default(),
+        }
+    }
+
+    pub(crate) fn is_service_worker(&self) -> bool {
+        self.info.kind == "service_worker"
+    }
 }
 
 impl Targets {
-    /// Adds a target, or renews one whose session is known already.
-    pub(crate) fn attach(&mut self, target: Target) {
-        match self.0.iter_mut().find(|known| known.session == target.session) {
-            Some(known) => *known = target,
-            None => self.0.push(target),
-        }
+    /// Adds a target whose session is new.
+    pub(crate) fn add(&mut self, target: Target) {
+        self.0.push(target);
     }
 
     /// Removes a session and all below it; what was attached last comes first.
@@ -45,12 +71,21 @@ impl Targets {
         self.0.iter().find(|target| &target.session == session)
     }
 
+    pub(crate) fn by_session_mut(&mut self, session: &SessionId) -> Option<&mut Target> {
+        self.0.iter_mut().find(|target| &target.session == session)
+    }
+
     pub(crate) fn by_target_id_mut(&mut self, id: &TargetId) -> Option<&mut Target> {
         self.0.iter_mut().find(|target| &target.info.target_id == id)
     }
 
     pub(crate) fn by_target_id(&self, id: &TargetId) -> Option<&Target> {
         self.0.iter().find(|target| &target.info.target_id == id)
+    }
+
+    /// The page in a tab that is known to clients by this id.
+    pub(crate) fn by_tab_id(&self, id: &TargetId) -> Option<&Target> {
+        self.0.iter().find(|target| target.tab.as_ref() == Some(id))
     }
 
     pub(crate) fn children_of<'a>(
@@ -64,9 +99,24 @@ impl Targets {
         self.0.iter()
     }
 
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Target> {
+        self.0.iter_mut()
+    }
+
     /// The pages that a user put under control, oldest first.
     pub(crate) fn tabs(&self) -> impl Iterator<Item = &Target> {
         self.0.iter().filter(|target| target.parent.is_none())
+    }
+
+    /// Service workers, each once, however many pages Chrome told of them.
+    pub(crate) fn service_workers(&self) -> impl Iterator<Item = &Target> {
+        self.0.iter().filter(|target| target.is_service_worker() && self.is_first(target))
+    }
+
+    /// Whether no older session is attached to the same target.
+    pub(crate) fn is_first(&self, target: &Target) -> bool {
+        self.by_target_id(&target.info.target_id)
+            .is_some_and(|first| first.session == target.session)
     }
 }
 
@@ -78,10 +128,10 @@ mod tests {
     #[test]
     fn detaching_a_tab_takes_its_children_with_it_and_they_go_first() {
         let mut targets = Targets::default();
-        targets.attach(target("tab-1", None));
-        targets.attach(target("tab-2", None));
-        targets.attach(target("frame", Some("tab-1")));
-        targets.attach(target("worker-in-frame", Some("frame")));
+        targets.add(target("tab-1", None, "page"));
+        targets.add(target("tab-2", None, "page"));
+        targets.add(target("frame", Some("tab-1"), "iframe"));
+        targets.add(target("worker-in-frame", Some("frame"), "worker"));
         let gone: Vec<_> =
             targets.detach(&SessionId::new("tab-1")).into_iter().map(|t| t.session).collect();
         assert_eq!(gone, ["worker-in-frame", "frame", "tab-1"].map(SessionId::new));
@@ -89,32 +139,29 @@ mod tests {
     }
 
     #[test]
-    fn attaching_a_known_session_again_renews_it_in_place() {
+    fn a_service_worker_of_two_pages_is_one() {
         let mut targets = Targets::default();
-        targets.attach(target("tab-1", None));
-        targets.attach(target("tab-2", None));
-        let mut renewed = target("tab-1", None);
-        renewed.info.url = "https://example.com/".to_owned();
-        targets.attach(renewed.clone());
-        assert_eq!(targets.tabs().next(), Some(&renewed));
-        assert_eq!(targets.tabs().count(), 2);
+        for (session, parent) in [("of 1", "tab-1"), ("of 2", "tab-2")] {
+            let mut worker = target(session, Some(parent), "service_worker");
+            worker.info.target_id = TargetId::new("W");
+            targets.add(worker);
+        }
+        let seen: Vec<_> = targets.service_workers().map(|t| t.session.as_str()).collect();
+        assert_eq!(seen, ["of 1"]);
     }
 
-    fn target(session: &str, parent: Option<&str>) -> Target {
-        Target {
-            session: SessionId::new(session),
-            parent: parent.map(SessionId::new),
-            info: TargetInfo {
-                target_id: TargetId::new(format!("target of {session}")),
-                kind: "page".to_owned(),
-                title: String::new(),
-                url: "about:blank".to_owned(),
-                attached: true,
-                opener_id: None,
-                can_access_opener: false,
-                browser_context_id: None,
-                extra: Extra::default(),
-            },
-        }
+    fn target(session: &str, parent: Option<&str>, kind: &str) -> Target {
+        let info = TargetInfo {
+            target_id: TargetId::new(format!("target of {session}")),
+            kind: kind.to_owned(),
+            title: String::new(),
+            url: "about:blank".to_owned(),
+            attached: true,
+            opener_id: None,
+            can_access_opener: false,
+            browser_context_id: None,
+            extra: Extra::default(),
+        };
+        Target::new(SessionId::new(session), parent.map(SessionId::new), info)
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use shared_protocol::{CdpEvent, CloseCode, ExtensionHello, Extra, RequestId, SessionId, TargetId};
 
-use super::{ClientId, ConnectionId, Effect, Input, PING_INTERVAL, Relay};
+use super::{ClientId, ConnectionId, Effect, Input, PING_INTERVAL, Policy, Relay};
 use crate::cdp::{Command, Error, Frame};
 use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 
@@ -126,6 +126,9 @@ fn events_go_to_every_session_over_their_tab_and_to_no_other() {
     let mut relay = Stage::with_attached_client();
     relay.command(None, 2, "Target.attachToTarget", r#"{"targetId":"T1","flatten":true}"#);
     relay.attach_tab(EXTENSION, "pw-tab-2", "T2");
+    for session in ["pw-tab-1", "pw-tab-1.2", "pw-tab-2"] {
+        relay.command(Some(session), 3, "Page.enable", "{}");
+    }
     let effects = relay.event(EXTENSION, Some("pw-tab-1"), "Page.loadEventFired", json!({}));
     assert_eq!(
         effects,
@@ -268,24 +271,6 @@ fn a_reply_for_a_client_that_left_is_dropped() {
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
     relay.handle(Input::ClientDisconnected { client: CLIENT });
     assert_eq!(relay.reply(EXTENSION, 1, Ok(json!({}))), []);
-}
-
-#[test]
-fn the_last_client_of_a_tab_leaves_nothing_behind_that_would_hold_the_page_up() {
-    let mut relay = Stage::with_attached_client();
-    relay.connect_client(ClientId(3), None, None);
-    let other = Command {
-        id: RequestId(1),
-        session: None,
-        method: "Target.setAutoAttach".to_owned(),
-        params: Some(serde_json::from_str(AUTO_ATTACH).unwrap()),
-    };
-    relay.handle(Input::ClientSent { client: ClientId(3), command: other });
-    assert_eq!(relay.handle(Input::ClientDisconnected { client: CLIENT }), [], "one is left");
-    let effects = relay.handle(Input::ClientDisconnected { client: ClientId(3) });
-    let reset: Vec<&str> =
-        shared_protocol::reset_commands::<Payload>().iter().map(|c| c.0).collect();
-    assert_eq!(methods(&effects), reset);
 }
 
 #[test]
@@ -480,7 +465,8 @@ fn the_address_of_a_tab_follows_its_main_frame() {
 
 #[test]
 fn only_an_extension_that_understands_it_is_told_the_window_mode() {
-    let mut relay = Relay::new(TargetId::new("BROWSER"), true);
+    let mut relay =
+        Relay::new(TargetId::new("BROWSER"), Policy { separate_window: true, ..Policy::default() });
     let mut connect = |number: u64, capabilities: Option<&str>| {
         let hello = ExtensionHello {
             install_id: Some(number.to_string()),
@@ -509,7 +495,7 @@ struct Stage(Relay, Instant);
 
 impl Stage {
     fn new() -> Self {
-        Self(Relay::new(TargetId::new("BROWSER"), false), Instant::now())
+        Self(Relay::new(TargetId::new("BROWSER"), Policy::default()), Instant::now())
     }
 
     fn with_tab() -> Self {
@@ -552,7 +538,7 @@ impl Stage {
         extension: Option<&str>,
     ) -> Vec<Effect> {
         let (name, extension) = (name.map(str::to_owned), extension.map(str::to_owned));
-        self.handle(Input::ClientConnected { client, name, extension })
+        self.handle(Input::ClientConnected { client, name, extension, page: None })
     }
 
     fn attach_tab(&mut self, connection: ConnectionId, session: &str, target: &str) -> Vec<Effect> {

@@ -55,8 +55,8 @@ async fn the_same_client_id_twice_is_refused() {
     first.call(r#"{"id":1,"method":"Browser.getVersion"}"#).await;
     let mut second = stage.raw_client("/cdp/me").await;
     assert_eq!(second.closed().await.0, 4004);
-    let answer = first.call(r#"{"id":2,"method":"Target.getBrowserContexts"}"#).await;
-    assert_eq!(answer, json!({ "id": 2, "result": { "browserContextIds": [] } }));
+    let answer = first.call(r#"{"id":2,"method":"Target.getDevToolsTarget"}"#).await;
+    assert_eq!(answer, json!({ "id": 2, "result": {} }));
     stage.end().await;
 }
 

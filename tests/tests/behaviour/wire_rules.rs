@@ -8,8 +8,8 @@ async fn every_command_gets_one_answer_under_its_own_id_and_session() {
     let stage = Stage::with_controlled_tab().await;
     let mut client = stage.raw_client("/cdp").await;
     for id in [0, -5, 9_007_199_254_740_991_i64] {
-        let command = format!(r#"{{"id":{id},"method":"Target.getBrowserContexts"}}"#);
-        let answer = json!({ "id": id, "result": { "browserContextIds": [] } });
+        let command = format!(r#"{{"id":{id},"method":"Target.getDevToolsTarget"}}"#);
+        let answer = json!({ "id": id, "result": {} });
         assert_eq!(client.call(&command).await, answer);
     }
     assert_eq!(

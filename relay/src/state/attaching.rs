@@ -1,0 +1,145 @@
+//! How clients find targets and attach to them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use shared_protocol::SessionId;
+
+use super::Relay;
+use super::announce::{InfoEvent, send_attached};
+use super::browser_domain::OneTarget;
+use super::children::SetAutoAttach;
+use super::filter::Filter;
+use super::on_target::params;
+use super::sessions::{Kind, Seat, Session};
+use super::turn::Turn;
+use crate::cdp::{Command, Error};
+use crate::payload::Payload;
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OneSession {
+    session_id: SessionId,
+}
+
+impl Relay {
+    /// `Target.setAutoAttach` on a browser-level session, or on that of a tab.
+    pub(super) fn set_auto_attach(
+        &mut self,
+        seat: &Seat,
+        command: &Command,
+        turn: &mut Turn,
+    ) -> Result<Payload, Error> {
+        let asked: SetAutoAttach = params(command)?;
+        let flatten = asked.flatten;
+        let wanted = asked.wanted();
+        if wanted.is_some() && !flatten {
+            let message = "Only flatten protocol is supported with browser level auto-attach";
+            return Err(Error::new(-32602, message));
+        }
+        let is_off = wanted.is_none();
+        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
+        session.auto_attach = wanted;
+        let is_browser = matches!(session.kind, Kind::Browser);
+        if is_off {
+            self.end_automatic_children(seat, turn);
+            return Ok(Payload::empty_object());
+        }
+        if is_browser {
+            let tabs: Vec<SessionId> = self
+                .extension_of(seat)
+                .map(|it| it.targets.tabs().map(|tab| tab.session.clone()).collect())
+                .unwrap_or_default();
+            for tab in tabs {
+                self.auto_attach_tab(seat, &tab, turn);
+            }
+        }
+        self.announce_children(seat, turn);
+        Ok(Payload::empty_object())
+    }
+
+    pub(super) fn set_discover_targets(
+        &mut self,
+        seat: &Seat,
+        command: &Command,
+        turn: &mut Turn,
+    ) -> Result<Payload, Error> {
+        #[derive(Deserialize)]
+        struct SetDiscoverTargets {
+            discover: bool,
+            filter: Option<Filter>,
+        }
+
+        let wanted: SetDiscoverTargets = params(command)?;
+        let filter = wanted.discover.then(|| wanted.filter.unwrap_or_default());
+        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
+        session.discover.clone_from(&filter);
+        let infos = self.all_infos(seat).into_iter();
+        for info in infos.filter(|info| filter.as_ref().is_some_and(|it| it.admits(&info.kind))) {
+            turn.event(seat, "Target.targetCreated", &InfoEvent::of(info));
+        }
+        Ok(Payload::empty_object())
+    }
+
+    pub(super) fn get_targets(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
+        #[derive(Deserialize)]
+        struct GetTargets {
+            #[serde(default)]
+            filter: Filter,
+        }
+
+        let GetTargets { filter } = params(command)?;
+        let mut infos = self.all_infos(seat);
+        infos.retain(|info| filter.admits(&info.kind));
+        Ok(Payload::of(&json!({ "targetInfos": infos })))
+    }
+
+    pub(super) fn attach_to_target(
+        &mut self,
+        seat: &Seat,
+        command: &Command,
+        turn: &mut Turn,
+    ) -> Result<Payload, Error> {
+        let OneTarget { target_id } = params(command)?;
+        if target_id == self.browser_id {
+            return self.attach_to_browser_target(seat, turn);
+        }
+        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(&target_id));
+        let opened = match tab.map(|page| page.session.clone()) {
+            Some(page) => self.open_tab_session(seat, &page, false, turn),
+            None => {
+                let real = self.target_by_id(seat, &target_id)?.session.clone();
+                self.open_session(seat, &real, false, false, turn)
+            }
+        };
+        let session_id = opened.ok_or_else(Error::unknown_session)?;
+        Ok(Payload::of(&OneSession { session_id }))
+    }
+
+    pub(super) fn attach_to_browser_target(
+        &mut self,
+        seat: &Seat,
+        turn: &mut Turn,
+    ) -> Result<Payload, Error> {
+        let session = Session::new(Some(seat.session.clone()), Kind::Browser);
+        let client = self.clients.get_mut(seat.client).ok_or_else(Error::unknown_session)?;
+        let session_id = client.sessions.open(&SessionId::new("browser"), session);
+        send_attached(seat, session_id.clone(), self.browser_info(), false, turn);
+        Ok(Payload::of(&OneSession { session_id }))
+    }
+
+    pub(super) fn detach_from_target(
+        &mut self,
+        seat: &Seat,
+        command: &Command,
+        turn: &mut Turn,
+    ) -> Result<Payload, Error> {
+        let OneSession { session_id } = params(command)?;
+        let ended = Seat { client: seat.client, session: session_id };
+        let parent = self.clients.session(&ended).and_then(|session| session.parent.as_ref());
+        if parent != Some(&seat.session) {
+            return Err(Error::new(-32602, "No session with given id"));
+        }
+        self.end_session(&ended, turn);
+        Ok(Payload::empty_object())
+    }
+}

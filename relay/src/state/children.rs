@@ -1,0 +1,267 @@
+//! Frames and workers below a target: who is told of them, and when they may run.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use shared_protocol::{AttachedToTarget, LogLevel, SessionId, TargetId};
+
+use super::filter::Filter;
+use super::later::LocalAnswer;
+use super::on_target::params;
+use super::requests::{Asker, Purpose};
+use super::sessions::{AutoAttach, Kind, Seat, Session};
+use super::targets::Target;
+use super::turn::Turn;
+use super::{ConnectionId, Relay};
+use crate::cdp::{Command, Error};
+use crate::payload::Payload;
+
+/// How long a frame or worker may be kept from running by sessions that asked for that.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const RESUME: &str = "Runtime.runIfWaitingForDebugger";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetAutoAttach {
+    auto_attach: bool,
+    #[serde(default)]
+    wait_for_debugger_on_start: bool,
+    #[serde(default)]
+    pub(super) flatten: bool,
+    filter: Option<Filter>,
+}
+
+impl SetAutoAttach {
+    /// What is wanted, if anything.
+    pub(super) fn wanted(self) -> Option<AutoAttach> {
+        self.auto_attach.then(|| AutoAttach {
+            wait: self.wait_for_debugger_on_start,
+            filter: self.filter.unwrap_or_default(),
+        })
+    }
+}
+
+impl Relay {
+    /// `Target.setAutoAttach` on a session over a target. Chrome attaches once, to everything.
+    pub(super) fn set_children_wanted(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, &command);
+        let wanted = match params::<SetAutoAttach>(&command) {
+            Ok(wanted) => wanted.wanted(),
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(connection) = self.connection_of(seat) else { return };
+        let is_off = wanted.is_none();
+        let Some(session) = self.clients.session_mut(seat) else { return };
+        session.auto_attach = wanted;
+        if is_off {
+            self.end_automatic_children(seat, turn);
+        }
+        let Some(target) = self.target_under(seat) else { return };
+        let (real, is) = (target.session.clone(), target.shared.auto_attach);
+        let should = self.auto_attach_for_all(connection, &real);
+        if should == is {
+            if is_off {
+                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            } else {
+                self.answer_in_turn(asker, LocalAnswer::Children, turn);
+            }
+            return;
+        }
+        if let Some(target) = self.target_mut(connection, &real) {
+            target.shared.auto_attach = should;
+        }
+        let command = Command { params: Some(auto_attach_params(should)), ..command };
+        self.forward(seat, command, &real, Purpose::AutoAttach, turn);
+    }
+
+    /// What Chrome must do so that every session is told of what it wants: whether children wait.
+    fn auto_attach_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+        let seats = &self.target(connection, real)?.seats;
+        seats
+            .iter()
+            .filter_map(|seat| self.clients.session(seat)?.auto_attach.as_ref())
+            .map(|wanted| wanted.wait)
+            .reduce(|one, other| one || other)
+    }
+
+    /// Chrome attached to a frame or worker below a session of ours.
+    pub(super) fn child_attached(
+        &mut self,
+        connection: ConnectionId,
+        parent: &SessionId,
+        attached: AttachedToTarget<Payload>,
+        turn: &mut Turn,
+    ) {
+        let waiting = attached.waiting_for_debugger;
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        if extension.targets.by_session(parent).is_none() {
+            return;
+        }
+        let real = attached.session_id;
+        if let Some(known) = extension.targets.by_session_mut(&real) {
+            known.info = attached.target_info;
+            return;
+        }
+        let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
+        target.waits_until = waiting.then(|| turn.now + PATIENCE);
+        extension.targets.add(target);
+        self.announce_created(connection, &real, turn);
+        if self.target(connection, &real).is_some_and(Target::is_service_worker) {
+            self.announce_service_worker(connection, &real, turn);
+        } else {
+            let parents = self.target(connection, parent).map(|target| target.seats.clone());
+            for parent in parents.unwrap_or_default() {
+                self.announce_child(&parent, &real, turn);
+            }
+        }
+        self.resume_unless_held(connection, &real, turn);
+    }
+
+    /// Tells a session of a child that it wants and has not been told of.
+    fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(parent) else { return };
+        let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
+        let (Some(wanted), Some(target)) = (wanted, self.target(connection, real)) else { return };
+        if wanted.filter.admits(&target.info.kind) && !self.is_told(parent, real) {
+            self.open_session(parent, real, wanted.wait, true, turn);
+        }
+    }
+
+    /// Tells browser-level sessions of a service worker: Chrome tells each page of it, but it
+    /// belongs to none.
+    pub(super) fn announce_service_worker(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let Some(worker) = extension.targets.by_session(real) else { return };
+        if !extension.targets.is_first(worker) {
+            return;
+        }
+        for seat in self.clients.seats(connection, is_browser_with_auto_attach) {
+            self.announce_child(&seat, real, turn);
+        }
+    }
+
+    /// Tells a session of the children that are there already, as Chrome does to each of its own.
+    pub(super) fn announce_children(&mut self, seat: &Seat, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let children: Vec<SessionId> = match self.clients.session(seat).map(|it| &it.kind) {
+            Some(Kind::Target(on)) => extension
+                .targets
+                .children_of(&on.real)
+                .filter(|child| !child.is_service_worker())
+                .map(|child| child.session.clone())
+                .collect(),
+            Some(Kind::Browser) => {
+                extension.targets.service_workers().map(|it| it.session.clone()).collect()
+            }
+            Some(Kind::Tab { page }) => vec![page.clone()],
+            None => Vec::new(),
+        };
+        for child in children {
+            self.announce_child(seat, &child, turn);
+        }
+    }
+
+    /// Whether a session over this real one has been announced on `parent` already.
+    pub(super) fn is_told(&self, parent: &Seat, real: &SessionId) -> bool {
+        let Some(client) = self.clients.get(parent.client) else { return true };
+        client.sessions.iter().any(|(_, session)| {
+            session.automatic
+                && session.parent.as_ref() == Some(&parent.session)
+                && session.real() == Some(real)
+        })
+    }
+
+    /// `Runtime.runIfWaitingForDebugger`: the last who holds a target back lets it run.
+    pub(super) fn let_run(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let Some(on) = self.virtual_mut(seat) else { return };
+        on.holds_back = false;
+        let real = on.real.clone();
+        let is_held = self.others(seat).any(|other| other.holds_back);
+        let Some(target) = self.target_under_mut(seat) else { return };
+        if target.waits_until.is_some() && is_held {
+            turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+        } else {
+            target.waits_until = None;
+            self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+    }
+
+    /// Lets a target run that nobody holds back.
+    pub(super) fn resume_unless_held(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let is_held = self.over(connection, real).any(|on| on.holds_back);
+        let Some(target) = self.target_mut(connection, real) else { return };
+        if !is_held && target.waits_until.take().is_some() {
+            self.tell_target(connection, real, RESUME, None, turn);
+        }
+    }
+
+    /// Lets targets run whose sessions have had time enough.
+    pub(super) fn resume_late(&mut self, turn: &mut Turn) {
+        let mut late = Vec::new();
+        for (connection, extension) in self.extensions.iter_mut() {
+            for target in extension.targets.iter_mut() {
+                if target.waits_until.is_some_and(|until| until <= turn.now) {
+                    target.waits_until = None;
+                    late.push((connection, target.session.clone()));
+                }
+            }
+        }
+        for (connection, real) in late {
+            let text = format!("{real} was kept from running for too long; it runs");
+            turn.log(LogLevel::Warn, text);
+            self.tell_target(connection, &real, RESUME, None, turn);
+        }
+    }
+
+    /// A session has ended: Chrome attaches to no more than the others want.
+    pub(super) fn leave_children(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let should = self.auto_attach_for_all(connection, real);
+        let Some(target) = self.target_mut(connection, real) else { return };
+        if target.shared.auto_attach != should {
+            target.shared.auto_attach = should;
+            let params = Some(auto_attach_params(should));
+            self.tell_target(connection, real, "Target.setAutoAttach", params, turn);
+        }
+    }
+
+    /// The session that a client would be attached to by a target's id.
+    pub(super) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
+        self.connection_of(seat)
+            .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
+            .ok_or_else(no_such_target)
+    }
+}
+
+pub(super) fn is_browser_with_auto_attach(session: &Session) -> bool {
+    matches!(session.kind, Kind::Browser) && session.auto_attach.is_some()
+}
+
+pub(super) fn no_such_target() -> Error {
+    Error::new(-32602, "No target with given id found")
+}
+
+fn auto_attach_params(wanted: Option<bool>) -> Payload {
+    Payload::of(&json!({
+        "autoAttach": wanted.is_some(),
+        "waitForDebuggerOnStart": wanted.unwrap_or(false),
+        "flatten": true,
+    }))
+}

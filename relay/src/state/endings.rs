@@ -1,0 +1,137 @@
+//! A session ends: what it asked for goes with it, and nothing of anybody else's.
+
+use shared_protocol::{DetachedFromTarget, Extra, SessionId, TargetId};
+
+use super::requests::Asker;
+use super::sessions::{Kind, Seat, Session, Virtual};
+use super::turn::Turn;
+use super::{ClientId, ConnectionId, Relay};
+use crate::cdp::Error;
+use crate::payload::Payload;
+
+impl Relay {
+    /// Ends a session and all below it, the lowest first, and tells their parents.
+    pub(super) fn end_session(&mut self, seat: &Seat, turn: &mut Turn) {
+        let Some(client) = self.clients.get_mut(seat.client) else { return };
+        let connection = client.connection;
+        for (session_id, session) in client.sessions.close(&seat.session) {
+            let ended = Seat { client: seat.client, session: session_id };
+            let target_id = self.target_id_of(connection, &session);
+            for asker in self.requests.abandon(|waiting| waiting == &ended) {
+                turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
+            }
+            answer_what_waits(&session, turn);
+            if let Some(parent) = session.parent.clone() {
+                let parent = Seat { client: seat.client, session: parent };
+                send_detached(&parent, ended.session.clone(), target_id, turn);
+            }
+            self.undo(connection, &ended, session, turn);
+        }
+    }
+
+    /// Ends the sessions that auto-attach opened below one.
+    pub(super) fn end_automatic_children(&mut self, parent: &Seat, turn: &mut Turn) {
+        let Some(client) = self.clients.get(parent.client) else { return };
+        let is_child = |session: &Session| {
+            session.automatic && session.parent.as_ref() == Some(&parent.session)
+        };
+        for session in client.sessions.such(is_child) {
+            self.end_session(&Seat { client: parent.client, session }, turn);
+        }
+    }
+
+    /// Forgets a client, and what it asked for.
+    pub(super) fn client_left(&mut self, id: ClientId, turn: &mut Turn) {
+        let Some(mut client) = self.clients.remove(id) else { return };
+        self.requests.abandon(|seat| seat.client == id);
+        self.cookie_jobs.forget(id);
+        let connection = client.connection;
+        for (session_id, session) in client.sessions.close(&SessionId::new("")) {
+            let ended = Seat { client: id, session: session_id };
+            self.undo(connection, &ended, session, turn);
+        }
+        if !client.permissions.is_empty() {
+            self.apply_permissions(connection, None, turn);
+        }
+        self.revision += 1;
+    }
+
+    /// Undoes what a session did to its target, if there still is one.
+    fn undo(&mut self, connection: ConnectionId, seat: &Seat, session: Session, turn: &mut Turn) {
+        let Kind::Target(gone) = session.kind else { return };
+        let real = gone.real.clone();
+        let Some(target) = self.target_mut(connection, &real) else { return };
+        target.seats.retain(|other| other != seat);
+        self.leave_dialog(connection, &real, seat, turn);
+        if gone.fetch.is_some() {
+            self.leave_fetch(connection, &real, seat, turn);
+        }
+        if session.auto_attach.is_some() {
+            self.leave_children(connection, &real, turn);
+        }
+        self.resume_unless_held(connection, &real, turn);
+        self.leave_scripts(connection, &real, &gone, turn);
+        self.leave_overrides(connection, &real, &gone.overrides, turn);
+        self.leave_switches(connection, &real, &gone, turn);
+    }
+
+    fn leave_switches(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        gone: &Virtual,
+        turn: &mut Turn,
+    ) {
+        if gone.screencast && !self.over(connection, real).any(|on| on.screencast) {
+            self.tell_target(connection, real, "Page.stopScreencast", None, turn);
+        }
+        if gone.tracing {
+            self.tell_target(connection, real, "Tracing.end", None, turn);
+        }
+        if gone.lifecycle && !self.over(connection, real).any(|on| on.lifecycle) {
+            let off = Some(Payload::of(&serde_json::json!({ "enabled": false })));
+            self.tell_target(connection, real, "Page.setLifecycleEventsEnabled", off, turn);
+        }
+        for domain in &gone.domains {
+            // Others may wait for an answer that is on its way to the one who left.
+            let is_pending = self.target(connection, real).is_some_and(|target| {
+                target.shared.domains.get(domain).is_some_and(|known| known.result.is_none())
+            });
+            if !is_pending {
+                self.switch_off_unless_used(connection, real, domain, turn);
+            }
+        }
+    }
+
+    /// What a session is attached to, as long as that is there.
+    fn target_id_of(&self, connection: ConnectionId, session: &Session) -> Option<TargetId> {
+        match &session.kind {
+            Kind::Target(on) => {
+                self.target(connection, &on.real).map(|it| it.info.target_id.clone())
+            }
+            Kind::Tab { page } => self.target(connection, page)?.tab.clone(),
+            Kind::Browser => Some(self.browser_id.clone()),
+        }
+    }
+}
+
+/// Answers of ours that waited for Chrome's will not be given any more.
+pub(super) fn answer_what_waits(session: &Session, turn: &mut Turn) {
+    if let Kind::Target(on) = &session.kind {
+        for asker in on.later.iter().map(super::later::Later::asker) {
+            let asker: &Asker = asker;
+            turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
+        }
+    }
+}
+
+pub(super) fn send_detached(
+    parent: &Seat,
+    session_id: SessionId,
+    target_id: Option<TargetId>,
+    turn: &mut Turn,
+) {
+    let extra = Extra::<Payload>::default();
+    let detached = DetachedFromTarget { session_id, target_id, extra };
+    turn.event(parent, "Target.detachedFromTarget", &detached);
+}

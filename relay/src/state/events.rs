@@ -1,0 +1,96 @@
+//! Who gets an event of a target: the sessions that asked for its kind, and no other.
+
+use serde::Deserialize;
+use shared_protocol::{CdpEvent, Payload as _, SessionId};
+
+use super::sessions::{Seat, Virtual};
+use super::turn::Turn;
+use super::{ConnectionId, Relay};
+use crate::payload::Payload;
+
+impl Relay {
+    pub(super) fn forward_event(
+        &mut self,
+        connection: ConnectionId,
+        event: CdpEvent<Payload>,
+        turn: &mut Turn,
+    ) {
+        let CdpEvent { session_id, method, params, .. } = event;
+        let Some(real) = session_id else { return };
+        let Some(target) = self.target_mut(connection, &real) else { return };
+        if let Some(params) = &params {
+            target.shared.note(&target.info.target_id, &method, params);
+            match method.as_str() {
+                "Page.frameNavigated" => self.frame_navigated(connection, &real, params, turn),
+                "Page.downloadWillBegin" => self.download_began(connection, params, turn),
+                "Page.downloadProgress" => self.download_progressed(connection, params, turn),
+                "Page.javascriptDialogOpening" => {
+                    return self.dialog_opened(connection, &real, params.clone(), turn);
+                }
+                "Page.javascriptDialogClosed" => target.shared.dialog = None,
+                "Fetch.requestPaused" | "Fetch.authRequired" => {
+                    return self.request_paused(connection, &real, method, params, turn);
+                }
+                _ => {}
+            }
+        }
+        let mut audience = self.audience(connection, &real, &method, params.as_ref());
+        let last = audience.pop();
+        for seat in &audience {
+            turn.raw_event(seat, method.clone(), params.clone());
+        }
+        if let Some(seat) = last {
+            turn.raw_event(&seat, method, params);
+        }
+    }
+
+    fn audience(
+        &self,
+        connection: ConnectionId,
+        real: &SessionId,
+        method: &str,
+        params: Option<&Payload>,
+    ) -> Vec<Seat> {
+        let such = |wants: &dyn Fn(&Virtual) -> bool| -> Vec<Seat> {
+            let seats = self.target(connection, real).map(|target| target.seats.as_slice());
+            let wants = |seat: &&Seat| self.virtual_of(seat).is_some_and(wants);
+            seats.unwrap_or_default().iter().filter(wants).cloned().collect()
+        };
+        let (domain, _) = method.split_once('.').unwrap_or_default();
+        match (method, domain) {
+            ("Runtime.bindingCalled", _) => {
+                let called = params.and_then(|params| params.read::<BindingCalled>().ok());
+                let Some(BindingCalled { name }) = called else { return Vec::new() };
+                such(&|on| on.bindings.contains(&name))
+            }
+            ("Page.lifecycleEvent", _) => such(&|on| on.lifecycle),
+            ("Page.screencastFrame" | "Page.screencastVisibilityChanged", _) => {
+                such(&|on| on.screencast)
+            }
+            ("Page.fileChooserOpened", _) => {
+                such(&|on| on.overrides.has("Page.setInterceptFileChooserDialog"))
+            }
+            ("Input.dragIntercepted", _) => such(&|on| on.overrides.has("Input.setInterceptDrags")),
+            (_, "Tracing") => {
+                let mut seats = such(&|on| on.tracing);
+                seats.extend(self.browser_tracers(connection, real));
+                seats
+            }
+            (_, "Inspector") => such(&|_| true),
+            (_, domain) => {
+                // The extension switches Page on for itself; other domains that nobody ever
+                // switched on have nothing to be switched.
+                let is_switched = domain == "Page"
+                    || self
+                        .target(connection, real)
+                        .is_some_and(|target| target.shared.switched.contains(domain));
+                such(&|on| !is_switched || on.domains.contains(domain))
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct BindingCalled {
+    name: String,
+}

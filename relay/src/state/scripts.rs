@@ -1,0 +1,109 @@
+//! Scripts for new documents and bindings: each belongs to the session that made it.
+
+use serde::Deserialize;
+use shared_protocol::{Payload as _, SessionId};
+
+use super::on_target::params;
+use super::requests::{Asker, Purpose};
+use super::sessions::{Seat, Virtual};
+use super::turn::Turn;
+use super::{ConnectionId, Relay};
+use crate::cdp::{Command, Error};
+use crate::payload::Payload;
+
+#[derive(Deserialize, serde::Serialize)]
+struct Script {
+    identifier: String,
+}
+
+#[derive(Deserialize, serde::Serialize)]
+struct Binding {
+    name: String,
+}
+
+impl Relay {
+    pub(super) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let Some(on) = self.virtual_mut(seat) else { return };
+        let real = on.real.clone();
+        if command.method == "Page.addScriptToEvaluateOnNewDocument" {
+            return self.forward(seat, command, &real, Purpose::AddScript, turn);
+        }
+        let is_own = params::<Script>(&command).is_ok_and(|it| on.scripts.remove(&it.identifier));
+        if is_own {
+            self.forward(seat, command, &real, Purpose::Forward, turn);
+        } else {
+            let error = Error::server("Script not found");
+            turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+        }
+    }
+
+    /// Chrome has named a script.
+    pub(super) fn script_added(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        asker: Option<&Asker>,
+        result: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(script) = result.read::<Script>() else { return };
+        match asker.and_then(|asker| self.virtual_mut(&asker.seat)) {
+            Some(on) => {
+                on.scripts.insert(script.identifier);
+            }
+            // Its owner left before Chrome could name it.
+            None => self.remove_script(connection, real, script.identifier, turn),
+        }
+    }
+
+    pub(super) fn binding_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, &command);
+        let Binding { name } = match params(&command) {
+            Ok(binding) => binding,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        let real = on.real.clone();
+        if command.method == "Runtime.addBinding" {
+            on.bindings.insert(name);
+            return self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+        on.bindings.remove(&name);
+        if self.others(seat).any(|other| other.bindings.contains(&name)) {
+            turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+        } else {
+            self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+    }
+
+    /// A session has ended: what it put into the page's documents goes.
+    pub(super) fn leave_scripts(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        gone: &Virtual,
+        turn: &mut Turn,
+    ) {
+        for identifier in &gone.scripts {
+            self.remove_script(connection, real, identifier.clone(), turn);
+        }
+        for name in &gone.bindings {
+            if !self.over(connection, real).any(|on| on.bindings.contains(name)) {
+                let binding = Payload::of(&Binding { name: name.clone() });
+                self.tell_target(connection, real, "Runtime.removeBinding", Some(binding), turn);
+            }
+        }
+    }
+
+    fn remove_script(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        identifier: String,
+        turn: &mut Turn,
+    ) {
+        let script = Some(Payload::of(&Script { identifier }));
+        let method = "Page.removeScriptToEvaluateOnNewDocument";
+        self.tell_target(connection, real, method, script, turn);
+    }
+}

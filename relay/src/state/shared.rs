@@ -1,0 +1,245 @@
+//! What the sessions over one target have in common, because Chrome knows only one of them: which
+//! domains are on, and what Chrome has told that a newcomer would have to hear again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use shared_protocol::{Payload as _, TargetId};
+
+use super::dialogs::Dialog;
+use super::fetch::PausedRequests;
+use super::requests::Asker;
+use crate::payload::Payload;
+
+/// How many execution contexts of one target are kept; the oldest go first.
+const MAX_CONTEXTS: usize = 4096;
+
+/// How many bytes of other events of one target are kept; the oldest go first.
+const MAX_JOURNAL: usize = 8 * 1024 * 1024;
+
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// The domains that are on in Chrome for clients.
+    pub(crate) domains: BTreeMap<String, Domain>,
+    /// The domains that have ever been switched on: their events are for those who did.
+    pub(crate) switched: BTreeSet<String>,
+    contexts: Vec<(i64, Payload)>,
+    worker_loaded: Option<Payload>,
+    journal: Journal,
+    /// Auto-attach as Chrome does it: whether children wait to be let run.
+    pub(crate) auto_attach: Option<bool>,
+    pub(crate) dialog: Option<Dialog>,
+    pub(crate) paused: PausedRequests,
+    /// The last frame of a screencast that somebody has acknowledged.
+    pub(crate) acknowledged: i64,
+    pub(crate) has_fonts: bool,
+}
+
+/// A domain that is on, or about to be.
+#[derive(Debug)]
+pub(crate) struct Domain {
+    pub(crate) params: Option<Payload>,
+    /// What Chrome answered, once it has.
+    pub(crate) result: Option<Payload>,
+    /// Who else asked before Chrome had answered.
+    pub(crate) waiting: Vec<Asker>,
+}
+
+/// Events that Chrome sends once, to the first who asks.
+#[derive(Debug, Default)]
+struct Journal {
+    entries: Vec<(String, Payload)>,
+    bytes: usize,
+}
+
+impl Shared {
+    /// Keeps what a later session will have to be told.
+    pub(crate) fn note(&mut self, of: &TargetId, method: &str, params: &Payload) {
+        match method {
+            "Runtime.executionContextCreated" => {
+                if let Ok(ContextCreated { context }) = params.read() {
+                    if self.contexts.len() >= MAX_CONTEXTS {
+                        self.contexts.remove(0);
+                    }
+                    self.contexts.push((context.id, params.clone()));
+                }
+            }
+            "Runtime.executionContextDestroyed" => {
+                if let Ok(ContextDestroyed { execution_context_id }) = params.read() {
+                    self.contexts.retain(|(id, _)| *id != execution_context_id);
+                }
+            }
+            "Runtime.executionContextsCleared" => self.contexts.clear(),
+            "Inspector.workerScriptLoaded" => self.worker_loaded = Some(params.clone()),
+            "Debugger.scriptParsed"
+            | "Debugger.scriptFailedToParse"
+            | "CSS.styleSheetAdded"
+            | "Audits.issueAdded"
+            | "Log.entryAdded" => self.journal.add(method, params.clone()),
+            "CSS.styleSheetRemoved" => {
+                if let Ok(StyleSheetRemoved { style_sheet_id }) = params.read() {
+                    self.journal.remove_style_sheet(&style_sheet_id);
+                }
+            }
+            "Page.frameNavigated" => {
+                if params.read().is_ok_and(|FrameNavigated { frame }| &frame.id == of) {
+                    self.journal = Journal::default();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What Chrome has told about a domain so far, in order.
+    pub(crate) fn history(&self, domain: &str) -> Vec<(String, Payload)> {
+        let of_domain = |method: &str| method.split('.').next() == Some(domain);
+        let mut events: Vec<(String, Payload)> =
+            self.journal.entries.iter().filter(|(method, _)| of_domain(method)).cloned().collect();
+        if domain == "Runtime" {
+            let created = |(_, params): &(i64, Payload)| {
+                ("Runtime.executionContextCreated".to_owned(), params.clone())
+            };
+            events.extend(self.contexts.iter().map(created));
+            let loaded = self.worker_loaded.clone();
+            events.extend(loaded.map(|it| ("Inspector.workerScriptLoaded".to_owned(), it)));
+        }
+        events
+    }
+
+    /// A domain is off in Chrome.
+    pub(crate) fn forget(&mut self, domain: &str) {
+        self.domains.remove(domain);
+        self.journal.forget(domain);
+        if domain == "Runtime" {
+            self.contexts.clear();
+        }
+    }
+}
+
+impl Journal {
+    fn add(&mut self, method: &str, params: Payload) {
+        self.bytes += params.as_str().len();
+        self.entries.push((method.to_owned(), params));
+        let mut oldest = 0;
+        while self.bytes > MAX_JOURNAL && oldest < self.entries.len() {
+            self.bytes -= self.entries[oldest].1.as_str().len();
+            oldest += 1;
+        }
+        self.entries.drain(..oldest);
+    }
+
+    fn forget(&mut self, domain: &str) {
+        self.retain(|method, _| method.split('.').next() != Some(domain));
+    }
+
+    fn remove_style_sheet(&mut self, id: &str) {
+        let named = format!("\"styleSheetId\":\"{id}\"");
+        self.retain(|method, params| {
+            method != "CSS.styleSheetAdded" || !params.as_str().contains(&named)
+        });
+    }
+
+    fn retain(&mut self, stays: impl Fn(&str, &Payload) -> bool) {
+        self.entries.retain(|(method, params)| stays(method, params));
+        self.bytes = self.entries.iter().map(|(_, params)| params.as_str().len()).sum();
+    }
+}
+
+#[derive(Deserialize)]
+struct ContextCreated {
+    context: Context,
+}
+
+#[derive(Deserialize)]
+struct Context {
+    id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ContextDestroyed {
+    execution_context_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StyleSheetRemoved {
+    style_sheet_id: String,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: NavigatedFrame,
+}
+
+#[derive(Deserialize)]
+struct NavigatedFrame {
+    id: TargetId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_newcomer_hears_of_the_contexts_that_are_left_in_order() {
+        let mut shared = Shared::default();
+        for id in 1..=3 {
+            note(
+                &mut shared,
+                "Runtime.executionContextCreated",
+                &json!({ "context": { "id": id } }),
+            );
+        }
+        note(&mut shared, "Runtime.executionContextDestroyed", &json!({ "executionContextId": 2 }));
+        assert_eq!(
+            told(&shared, "Runtime"),
+            [json!({ "context": { "id": 1 } }), json!({ "context": { "id": 3 } })]
+        );
+        note(&mut shared, "Runtime.executionContextsCleared", &json!({}));
+        assert_eq!(told(&shared, "Runtime"), Vec::<serde_json::Value>::new());
+    }
+
+    #[test]
+    fn a_navigation_of_the_page_itself_ends_what_was_told_of_its_document() {
+        let mut shared = Shared::default();
+        note(&mut shared, "Debugger.scriptParsed", &json!({ "scriptId": "1" }));
+        note(&mut shared, "Page.frameNavigated", &json!({ "frame": { "id": "child" } }));
+        assert_eq!(told(&shared, "Debugger"), [json!({ "scriptId": "1" })]);
+        note(&mut shared, "Page.frameNavigated", &json!({ "frame": { "id": "T" } }));
+        assert!(told(&shared, "Debugger").is_empty());
+    }
+
+    #[test]
+    fn a_style_sheet_that_has_gone_is_not_told() {
+        let mut shared = Shared::default();
+        for id in ["1", "2"] {
+            let header = json!({ "header": { "styleSheetId": id } });
+            note(&mut shared, "CSS.styleSheetAdded", &header);
+        }
+        note(&mut shared, "CSS.styleSheetRemoved", &json!({ "styleSheetId": "1" }));
+        assert_eq!(told(&shared, "CSS"), [json!({ "header": { "styleSheetId": "2" } })]);
+    }
+
+    #[test]
+    fn the_journal_loses_its_oldest_entries_at_its_limit() {
+        let mut shared = Shared::default();
+        let long = "x".repeat(MAX_JOURNAL / 2);
+        for id in 1..=3 {
+            note(&mut shared, "Log.entryAdded", &json!({ "id": id, "text": long }));
+        }
+        let ids: Vec<_> =
+            told(&shared, "Log").into_iter().map(|entry| entry["id"].clone()).collect();
+        assert_eq!(ids, [json!(3)]);
+    }
+
+    fn note(shared: &mut Shared, method: &str, params: &serde_json::Value) {
+        shared.note(&TargetId::new("T"), method, &Payload::of(params));
+    }
+
+    fn told(shared: &Shared, domain: &str) -> Vec<serde_json::Value> {
+        let events = shared.history(domain).into_iter();
+        events.map(|(_, params)| serde_json::from_str(params.as_str()).unwrap()).collect()
+    }
+}

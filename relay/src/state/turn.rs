@@ -1,0 +1,50 @@
+//! One turn of the machine: when it happens, and what comes out of it.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use shared_protocol::{CloseCode, LogLevel};
+
+use super::{ClientId, ConnectionId, Effect, Seat};
+use crate::cdp::Frame;
+use crate::payload::{Payload, RelayMessage};
+
+/// Collects, in order, what the shell must do about one input.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) now: Instant,
+    pub(crate) effects: Vec<Effect>,
+}
+
+impl Turn {
+    pub(crate) fn at(now: Instant) -> Self {
+        Self { now, effects: Vec::new() }
+    }
+
+    pub(crate) fn send(&mut self, client: ClientId, frame: Frame) {
+        self.effects.push(Effect::SendToClient { client, frame });
+    }
+
+    /// Sends an event of ours to one session.
+    pub(crate) fn event<T: Serialize>(&mut self, seat: &Seat, method: &str, params: &T) {
+        self.raw_event(seat, method.to_owned(), Some(Payload::of(params)));
+    }
+
+    /// Passes an event on to one session.
+    pub(crate) fn raw_event(&mut self, seat: &Seat, method: String, params: Option<Payload>) {
+        let frame = Frame::Event { session: seat.on_wire(), method, params };
+        self.send(seat.client, frame);
+    }
+
+    pub(crate) fn tell_extension(&mut self, connection: ConnectionId, message: RelayMessage) {
+        self.effects.push(Effect::SendToExtension { connection, message });
+    }
+
+    pub(crate) fn close_client(&mut self, client: ClientId, code: CloseCode, reason: String) {
+        self.effects.push(Effect::CloseClient { client, code, reason });
+    }
+
+    pub(crate) fn log(&mut self, level: LogLevel, text: String) {
+        self.effects.push(Effect::Log { level, text });
+    }
+}

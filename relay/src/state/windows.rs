@@ -1,0 +1,280 @@
+//! Windows belong to the user. Clients may ask about them and move them, and nothing more unless
+//! the user allows it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use shared_protocol::{
+    BrowserWindow, Extra, Payload as _, TabQuery, TargetId, WINDOWS, WindowChange, WindowQuery,
+    WindowState,
+};
+
+use super::browser_domain::OneTarget;
+use super::on_target::params;
+use super::requests::{Asker, Purpose, QUICK, Request};
+use super::sessions::Seat;
+use super::turn::Turn;
+use super::{ConnectionId, Relay};
+use crate::cdp::{Command, Error};
+use crate::payload::{Payload, RelayMessage};
+
+/// What is to be made of an answer about a window.
+#[derive(Debug)]
+pub(crate) enum WindowStep {
+    /// `Browser.getWindowForTarget`
+    Found,
+    /// `Browser.getWindowBounds`
+    Bounds,
+    /// `Browser.setContentsSize`: the page is to be so large.
+    Resize { width: Option<i64>, height: Option<i64> },
+    /// It was changed.
+    Changed,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Bounds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_state: Option<WindowState>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OneWindow {
+    window_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetWindowBounds {
+    window_id: i64,
+    bounds: Bounds,
+}
+
+#[derive(Deserialize)]
+struct SetContentsSize {
+    width: Option<i64>,
+    height: Option<i64>,
+}
+
+impl Relay {
+    pub(super) fn window_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, command);
+        match self.window_question(seat, command) {
+            Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
+    fn window_question(
+        &self,
+        seat: &Seat,
+        command: &Command,
+    ) -> Result<(WindowStep, WindowMessage), Error> {
+        self.require(seat, WINDOWS, "windows")?;
+        match command.method.as_str() {
+            "Browser.getWindowForTarget" => {
+                let page = self.page_for_window(seat, command)?;
+                Ok((WindowStep::Found, WindowMessage::OfPage(page)))
+            }
+            "Browser.setContentsSize" => {
+                let SetContentsSize { width, height } = params(command)?;
+                let page = self.page_for_window(seat, command).or_else(|error| {
+                    let tab = self.extension_of(seat).and_then(|it| it.targets.tabs().next());
+                    tab.map(|tab| tab.info.target_id.clone()).ok_or(error)
+                })?;
+                Ok((WindowStep::Resize { width, height }, WindowMessage::OfPage(page)))
+            }
+            "Browser.getWindowBounds" => {
+                let OneWindow { window_id } = params(command)?;
+                Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
+            }
+            _ => {
+                let SetWindowBounds { window_id, bounds } = params(command)?;
+                let Bounds { left, top, width, height, window_state: state } = bounds;
+                let extra = Extra::default();
+                let change = WindowChange { window_id, left, top, width, height, state, extra };
+                Ok((WindowStep::Changed, WindowMessage::Change(change)))
+            }
+        }
+    }
+
+    /// The page whose window is meant: the one that is named, else the session's own.
+    fn page_for_window(&self, seat: &Seat, command: &Command) -> Result<TargetId, Error> {
+        match params::<OneTarget>(command) {
+            Ok(OneTarget { target_id }) => Ok(self.page_by_id(seat, &target_id)?.1),
+            Err(_) => self
+                .target_under(seat)
+                .map(|target| target.info.target_id.clone())
+                .ok_or_else(|| Error::server("No web contents in the target")),
+        }
+    }
+
+    fn ask_about_window(
+        &mut self,
+        asker: Asker,
+        step: WindowStep,
+        message: WindowMessage,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(&asker.seat) else { return };
+        let request = Request {
+            connection,
+            session: None,
+            asker: Some(asker),
+            purpose: Purpose::Window(step),
+            deadline: Some(turn.now + QUICK),
+        };
+        self.ask_extension(request, |id| message.with(id), turn);
+    }
+
+    /// The extension has told of a window, or changed it.
+    pub(super) fn window_answered(
+        &mut self,
+        asker: Option<Asker>,
+        step: WindowStep,
+        outcome: Result<Payload, Error>,
+        turn: &mut Turn,
+    ) {
+        let Some(asker) = asker else { return };
+        let window = outcome.map_err(|error| match error.message.as_str() {
+            text if text.starts_with("No window with id") => {
+                Error::server("Browser window not found")
+            }
+            _ => error,
+        });
+        let window = window.and_then(|payload| match step {
+            WindowStep::Changed => Ok(None),
+            WindowStep::Found | WindowStep::Bounds | WindowStep::Resize { .. } => payload
+                .read::<BrowserWindow<Payload>>()
+                .map(Some)
+                .map_err(|error| Error::server(error.to_string())),
+        });
+        let outcome = match (window, step) {
+            (Err(error), _) => Err(error),
+            (Ok(Some(window)), WindowStep::Resize { width, height }) => {
+                let change = WindowMessage::Change(resized(&window, width, height));
+                return self.ask_about_window(asker, WindowStep::Changed, change, turn);
+            }
+            (Ok(Some(window)), WindowStep::Found) => Ok(Payload::of(&json!({
+                "windowId": window.window_id,
+                "bounds": Bounds::of(&window),
+            }))),
+            (Ok(Some(window)), WindowStep::Bounds) => {
+                Ok(Payload::of(&json!({ "bounds": Bounds::of(&window) })))
+            }
+            (Ok(Some(_)), WindowStep::Changed) | (Ok(None), _) => Ok(Payload::empty_object()),
+        };
+        turn.effects.push(asker.reply(outcome));
+    }
+
+    /// `Target.activateTarget`: the tab works as if it were in front; to show it is up to the user.
+    pub(super) fn activate_target(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, command);
+        let page = params::<OneTarget>(command)
+            .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
+        match page {
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Ok((_, page)) if self.policy.may_focus => {
+                if let Err(error) = self.require(seat, WINDOWS, "windows") {
+                    return turn.effects.push(asker.reply(Err(error)));
+                }
+                self.ask_about_window(
+                    asker,
+                    WindowStep::Changed,
+                    WindowMessage::Activate(page),
+                    turn,
+                );
+            }
+            Ok(_) => turn.effects.push(asker.reply(Ok(Payload::empty_object()))),
+        }
+    }
+
+    /// Whether the client's extension understands something that not every one does.
+    pub(super) fn require(&self, seat: &Seat, capability: &str, what: &str) -> Result<(), Error> {
+        let extension = self.extension_of(seat);
+        if extension.is_some_and(|extension| extension.hello.has_capability(capability)) {
+            return Ok(());
+        }
+        Err(Error::server(format!(
+            "the Playwriter extension in this browser is too old for {what}: update it"
+        )))
+    }
+
+    pub(super) fn ask_extension(
+        &mut self,
+        request: Request,
+        message: impl FnOnce(shared_protocol::RequestId) -> RelayMessage,
+        turn: &mut Turn,
+    ) {
+        let connection: ConnectionId = request.connection;
+        let id = self.requests.add(request);
+        turn.tell_extension(connection, message(id));
+    }
+}
+
+enum WindowMessage {
+    OfPage(TargetId),
+    OfWindow(i64),
+    Change(WindowChange<Payload>),
+    Activate(TargetId),
+}
+
+impl WindowMessage {
+    fn with(self, id: shared_protocol::RequestId) -> RelayMessage {
+        let extra = Extra::default();
+        match self {
+            Self::OfPage(page) => {
+                let query = WindowQuery { target_id: Some(page), window_id: None, extra };
+                RelayMessage::GetWindow { id, query }
+            }
+            Self::OfWindow(window) => {
+                let query = WindowQuery { target_id: None, window_id: Some(window), extra };
+                RelayMessage::GetWindow { id, query }
+            }
+            Self::Change(change) => RelayMessage::SetWindow { id, change },
+            Self::Activate(target_id) => {
+                RelayMessage::ActivateTab { id, tab: TabQuery { target_id, extra } }
+            }
+        }
+    }
+}
+
+impl Bounds {
+    fn of(window: &BrowserWindow<Payload>) -> Self {
+        Self {
+            left: Some(window.left),
+            top: Some(window.top),
+            width: Some(window.width),
+            height: Some(window.height),
+            window_state: Some(window.state),
+        }
+    }
+}
+
+/// The window around a page of the wanted size: as much larger than it as it is.
+fn resized(
+    window: &BrowserWindow<Payload>,
+    width: Option<i64>,
+    height: Option<i64>,
+) -> WindowChange<Payload> {
+    let outer = |outer: i64, inner: Option<i64>, wanted: Option<i64>| {
+        Some(outer + wanted? - inner.unwrap_or(outer))
+    };
+    WindowChange {
+        window_id: window.window_id,
+        left: None,
+        top: None,
+        width: outer(window.width, window.content_width, width),
+        height: outer(window.height, window.content_height, height),
+        state: None,
+        extra: Extra::default(),
+    }
+}

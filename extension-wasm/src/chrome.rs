@@ -5,7 +5,9 @@
 
 pub(crate) mod action;
 pub(crate) mod alarms;
+pub(crate) mod content_settings;
 pub(crate) mod debugger;
+pub(crate) mod downloads;
 pub(crate) mod groups;
 pub(crate) mod offscreen;
 pub(crate) mod runtime;

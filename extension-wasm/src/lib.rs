@@ -16,7 +16,9 @@ use std::cell::RefCell;
 
 use js_sys::{Function, Promise};
 use serde::{Deserialize, Serialize};
-use shared_protocol::{ExtensionHello, INVENTORY_READY, SessionId, TabId, WINDOW_MODE};
+use shared_protocol::{
+    DOWNLOADS, ExtensionHello, INVENTORY_READY, PERMISSIONS, SessionId, TabId, WINDOW_MODE, WINDOWS,
+};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -34,6 +36,9 @@ const WAKE_UP: &str = "look-for-relay";
 
 /// The page that wakes the worker the moment it has ended.
 const WAKER: &str = "waker.html";
+
+/// What the relay may ask for beyond what every release understands.
+const CAPABILITIES: [&str; 5] = [INVENTORY_READY, WINDOW_MODE, WINDOWS, PERMISSIONS, DOWNLOADS];
 
 thread_local! {
     static SHELL: RefCell<Shell> = RefCell::default();
@@ -59,7 +64,7 @@ pub fn start() {
             browser: runtime::browser_name(),
             install_id: local.install_id.clone(),
             version: runtime::version(),
-            capabilities: Some([INVENTORY_READY, WINDOW_MODE].join(",")),
+            capabilities: Some(CAPABILITIES.join(",")),
             ..ExtensionHello::default()
         };
         let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;
@@ -122,6 +127,18 @@ pub fn on_tab_attached(tab: i32) {
 #[wasm_bindgen]
 pub fn on_tab_removed(tab: i32) {
     step(Input::TabRemoved { tab: TabId(tab) });
+}
+
+/// `chrome.tabs.onReplaced`
+#[wasm_bindgen]
+pub fn on_tab_replaced(added: i32, removed: i32) {
+    step(Input::TabReplaced { tab: TabId(removed), by: TabId(added) });
+}
+
+/// `chrome.downloads.onChanged`
+#[wasm_bindgen]
+pub fn on_download_changed() {
+    step(Input::DownloadChanged);
 }
 
 /// `chrome.tabGroups.onRemoved`

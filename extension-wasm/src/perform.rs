@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use gloo_net::http::{Method, RequestBuilder, Response};
 use shared_protocol::http::ExtensionStatus;
-use shared_protocol::{ExtensionMessage, TabId, TargetInfo};
+use shared_protocol::{BrowserWindow, ExtensionMessage, Extra, TabId, TargetInfo};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::AbortSignal;
 
-use crate::chrome::{action, debugger, groups, scripting, storage, tabs, windows};
+use crate::chrome::{
+    action, content_settings, debugger, downloads, groups, scripting, storage, tabs, windows,
+};
 use crate::error::ChromeError;
 use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
-use crate::state::{Effect, Icon, Input, Place, WindowId};
+use crate::state::{Bounds, Effect, Icon, Input, Place, Silence, Ticket, WindowId, WindowOf};
 use crate::{SHELL, step, time};
 
 /// How long to rest before looking for the relay again.
@@ -25,8 +27,17 @@ const GIVE_UP: Duration = Duration::from_secs(6);
 /// How long a tab must be unused before it may be slow again.
 const REST: Duration = Duration::from_secs(2);
 
+/// How long a download may take from CDP's last word on it to Chrome's.
+const DOWNLOAD_OVERDUE: Duration = Duration::from_secs(5);
+
+/// The size of the window that clients have for themselves.
+const OWN_WINDOW: Bounds = Bounds { left: None, top: None, width: Some(1200), height: Some(800) };
+
 /// What Chrome says of a page that has a frame of another extension in it.
 const FOREIGN_FRAME: &str = "chrome-extension:// URL of different extension";
+
+/// What Chrome says of a tab that has a debugger; perhaps it is ours.
+const ALREADY_ATTACHED: &str = "already attached";
 
 /// How long a relay on this machine may take to say that it is there.
 const PROBE_MILLISECONDS: u32 = 2000;
@@ -89,6 +100,29 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
                 log_failure(tabs::remove(tab).await);
             }
         }),
+        Effect::AskWindow { ticket, of } => spawn_local(async move {
+            let outcome = see_window(of).await.map_err(|error| error.message);
+            step(Input::WindowSeen { ticket, outcome });
+        }),
+        Effect::ChangeWindow { ticket, window, bounds, state } => {
+            done(ticket, windows::change(window, bounds, state));
+        }
+        Effect::ActivateTab { ticket, tab } => done(ticket, bring_to_front(tab)),
+        Effect::SetPermissions { ticket, clear, rules } => {
+            let replaced = content_settings::replace(&clear, &rules);
+            match ticket {
+                Some(ticket) => done(ticket, replaced),
+                None => spawn_local(async { log_failure(replaced.await) }),
+            }
+        }
+        Effect::SearchDownload { ticket, url, exclude } => spawn_local(async move {
+            let outcome = downloads::find(&url, &exclude).await.map_err(|error| error.message);
+            step(Input::DownloadSearched { ticket, outcome });
+        }),
+        Effect::DownloadOverdueLater { ticket } => {
+            later(DOWNLOAD_OVERDUE, Input::DownloadOverdue { ticket });
+        }
+        Effect::CancelDownload { ticket, download } => done(ticket, downloads::cancel(download)),
         Effect::Group { tab, groups } => spawn_local(async move {
             // The tab may have been closed meanwhile, or the user be dragging it.
             let group = groups::join(tab, &groups).await.unwrap_or_default();
@@ -122,6 +156,14 @@ fn later(wait: Duration, input: Input<JsPayload>) {
     spawn_local(async move {
         time::sleep(wait).await;
         step(input);
+    });
+}
+
+/// Tells how a call went that somebody waits for.
+fn done(ticket: Ticket, call: impl Future<Output = Result<(), ChromeError>> + 'static) {
+    spawn_local(async move {
+        let outcome = call.await.map_err(|error| error.message);
+        step(Input::Done { ticket, outcome });
     });
 }
 
@@ -160,7 +202,7 @@ async fn ask_relay(port: u16, method: Method, path: &str) -> Option<Response> {
     request.send().await.ok().filter(Response::ok)
 }
 
-/// Attaches, and asks for what the relay has to announce. A tab that does not answer is let go.
+/// Attaches, and asks for what the relay has to announce. A tab that refuses is let go.
 async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
     match debugger::attach(tab).await {
         Err(error) if error.message.contains(FOREIGN_FRAME) => {
@@ -168,10 +210,19 @@ async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
             scripting::run_file(tab, "remove-foreign-frames.js").await.map_err(|_| error)?;
             debugger::attach(tab).await?;
         }
+        Err(error) if error.message.contains(ALREADY_ATTACHED) => {
+            // An earlier worker may have come this far. Only to us does our own debugger answer.
+            debugger::target_info(tab).await.map_err(|_| error)?;
+        }
         outcome => outcome?,
     }
+    let on_silence = async || {
+        let is_asleep = tabs::get(tab).await.is_ok_and(|tab| tab.discarded);
+        let silence = if is_asleep { Silence::Asleep } else { Silence::Busy };
+        step(Input::FellSilent { tab, silence });
+    };
     let described = async {
-        debugger::ask(tab, "Page.enable").await?;
+        debugger::enable_page(tab, on_silence).await?;
         debugger::target_info(tab).await
     };
     let described = described.await;
@@ -193,7 +244,7 @@ fn look(tab: TabId, wait: Duration) {
 
 async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>), ChromeError> {
     let own_window = async || {
-        let (tab, window) = windows::create(url).await?;
+        let (tab, window) = windows::create(url, OWN_WINDOW).await?;
         Ok((tab.id, Some(window)))
     };
     match place {
@@ -210,9 +261,40 @@ async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>)
         Place::Anywhere => match tabs::create(url, None).await {
             Ok(tab) => Ok((tab.id, None)),
             // A browser may run without a window.
-            Err(_) => windows::create(url).await.map(|(tab, _)| (tab.id, None)),
+            Err(_) => windows::create(url, OWN_WINDOW).await.map(|(tab, _)| (tab.id, None)),
         },
+        Place::NewWindow(bounds) => {
+            windows::create(url, bounds).await.map(|(tab, _)| (tab.id, None))
+        }
     }
+}
+
+async fn see_window(of: WindowOf) -> Result<BrowserWindow<JsPayload>, ChromeError> {
+    let (window, content_width, content_height) = match of {
+        WindowOf::Itself(window) => (Some(window), None, None),
+        WindowOf::Tab(tab) => {
+            let tab = tabs::get(tab).await?;
+            (tab.window_id, tab.width, tab.height)
+        }
+    };
+    let window = window.ok_or_else(|| tabs::without_window("tabs.get"))?;
+    let windows::Window { id, left, top, width, height, state } = windows::get(window).await?;
+    Ok(BrowserWindow {
+        window_id: id.0.into(),
+        left,
+        top,
+        width,
+        height,
+        state,
+        content_width,
+        content_height,
+        extra: Extra::default(),
+    })
+}
+
+async fn bring_to_front(tab: TabId) -> Result<(), ChromeError> {
+    let window = tabs::activate(tab).await?.window_id;
+    windows::focus(window.ok_or_else(|| tabs::without_window("tabs.update"))?).await
 }
 
 fn icon_name(icon: Icon) -> &'static str {

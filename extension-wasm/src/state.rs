@@ -8,10 +8,14 @@ mod boot;
 mod commands;
 mod connection;
 mod control;
+mod downloads;
 mod effect;
+mod for_chrome;
 mod grouping;
 mod input;
 mod looks;
+mod permissions;
+mod silence;
 mod tabs;
 mod windows;
 
@@ -27,16 +31,20 @@ use awake::Awake;
 pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
+use downloads::Downloads;
 pub use effect::Effect;
+use for_chrome::NoFields;
 pub use grouping::GroupId;
 use grouping::Grouping;
 pub use input::Input;
 use looks::Looks;
 pub use looks::{Icon, Look};
+use permissions::Permissions;
+pub use silence::Silence;
 pub use tabs::Debuggee;
 use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
 use windows::Windows;
-pub use windows::{Place, WindowId};
+pub use windows::{Bounds, Place, WindowId, WindowOf};
 
 /// What the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +97,8 @@ pub struct Worker<P> {
     awake: Awake,
     grouping: Grouping,
     windows: Windows,
+    permissions: Permissions,
+    downloads: Downloads<P>,
     looks: Looks,
     auto_attach: Option<P>,
     /// Tabs whose debugger is being taken off.
@@ -111,6 +121,8 @@ impl<P> Default for Worker<P> {
             awake: Awake::default(),
             grouping: Grouping::default(),
             windows: Windows::default(),
+            permissions: Permissions::default(),
+            downloads: Downloads::default(),
             looks: Looks::default(),
             auto_attach: None,
             detaching: BTreeSet::new(),
@@ -192,6 +204,7 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::Attached { tab, outcome } => self.attached(tab, outcome, effects),
+            Input::FellSilent { tab, silence } => self.fell_silent(tab, silence, effects),
             Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
             Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
             Input::TabRegrouped { tab, group } => self.regrouped(tab, group, effects),
@@ -203,6 +216,7 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::TabRemoved { tab } => self.tab_removed(tab, effects),
+            Input::TabReplaced { tab, by } => self.replaced(tab, by, effects),
             Input::GroupRemoved { group } => self.grouping.forget_group(group),
             Input::WindowRemoved { window } => {
                 self.windows.window_removed(window);
@@ -225,6 +239,21 @@ impl<P: Payload> Worker<P> {
             }
             Input::Looked { tab, is_there } => self.looked(tab, is_there, effects),
             Input::CommandDone { ticket, outcome } => self.command_done(ticket, outcome, effects),
+            Input::WindowSeen { ticket, outcome } => self.answer(ticket, outcome, effects),
+            Input::DownloadSearched { ticket, outcome } => {
+                if let Some(outcome) = self.downloads.searched(ticket, outcome) {
+                    self.answer(ticket, outcome, effects);
+                }
+            }
+            Input::DownloadChanged => self.downloads.changed(effects),
+            Input::DownloadOverdue { ticket } => {
+                if let Some(found) = self.downloads.overdue(ticket) {
+                    self.answer(ticket, Ok(found), effects);
+                }
+            }
+            Input::Done { ticket, outcome } => {
+                self.answer(ticket, outcome.map(|()| NoFields {}), effects);
+            }
             Input::RestDue { tab, uses } => {
                 let is_busy = self.in_flight.runs_in(tab);
                 self.awake.rest(tab, uses, is_busy, effects);
@@ -238,7 +267,10 @@ impl<P: Payload> Worker<P> {
     pub fn is_settled(&self, tab: TabId) -> bool {
         let is_settled = match self.tabs.get(tab).map(|tab| &tab.state) {
             None => self.backlog.is_none(),
-            Some(TabState::Attaching(_) | TabState::Lost { .. }) => false,
+            Some(TabState::Attaching(attaching)) => {
+                attaching.silence.is_some() && !attaching.cancelled
+            }
+            Some(TabState::Lost { .. }) => false,
             Some(TabState::Barred) => true,
             Some(TabState::Waiting | TabState::Attached { .. }) => self.connection.is_settled(),
         };
@@ -303,6 +335,10 @@ impl<P: Payload> Worker<P> {
 
     fn relay_lost(&mut self, effects: &mut Vec<Effect<P>>) {
         self.show_all(effects);
+        self.give_relay_up_later(effects);
+    }
+
+    fn give_relay_up_later(&mut self, effects: &mut Vec<Effect<P>>) {
         let attempt = self.connection.attempt();
         self.lost = Some(attempt);
         effects.push(Effect::GiveRelayUpLater { attempt });
@@ -315,6 +351,7 @@ impl<P: Payload> Worker<P> {
             self.clean_up(tab, effects);
         }
         self.windows.close_if_unused(|_| false, effects);
+        self.permissions.undo(effects);
         self.changed = true;
     }
 
@@ -379,6 +416,9 @@ impl<P: Payload> Worker<P> {
                 ),
                 (Some(_), _) if self.connection.is_settled() && !is_open => {
                     (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")
+                }
+                (Some(TabState::Attaching(Attaching { silence: Some(silence), .. })), _) => {
+                    (Icon::Grey, "!", silence.words())
                 }
                 (Some(_), _) => (Icon::Grey, "", "connecting"),
             };

@@ -1,5 +1,7 @@
 //! <https://developer.chrome.com/docs/extensions/reference/api/debugger>
 
+use std::time::Duration;
+
 use shared_protocol::{TabId, TargetInfo};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -8,8 +10,14 @@ use super::{answer, argument, eventually, promptly};
 use crate::error::ChromeError;
 use crate::payload::JsPayload;
 use crate::state::Debuggee;
+use crate::time;
 
 const PROTOCOL_VERSION: &str = "1.3";
+
+const SEND_COMMAND: &str = "debugger.sendCommand";
+
+/// A page that takes this long does not answer for a reason.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// Attaches, or says why not. Should Chrome succeed after we gave up waiting, the tab is let go.
 pub(crate) async fn attach(tab_id: TabId) -> Result<(), ChromeError> {
@@ -41,13 +49,22 @@ pub(crate) fn send_command(
 ) -> impl Future<Output = Result<JsPayload, ChromeError>> + use<> {
     // Called before the future is polled, so that commands leave in the order they came.
     let call = sys::send_command(&argument(debuggee), method, &given(params));
-    async { eventually("debugger.sendCommand", call).await.map(JsPayload) }
+    async { eventually(SEND_COMMAND, call).await.map(JsPayload) }
 }
 
-/// Runs a command of our own, which a living tab answers at once.
-pub(crate) async fn ask(tab_id: TabId, method: &str) -> Result<JsValue, ChromeError> {
+/// Has a page tell what happens to it. A page that shows a dialog, or that Chrome has put to sleep,
+/// answers when it goes on; `on_silence` is told when that takes long.
+pub(crate) async fn enable_page(
+    tab_id: TabId,
+    on_silence: impl AsyncFnOnce(),
+) -> Result<(), ChromeError> {
     let target = argument(&Debuggee { tab_id, session_id: None });
-    promptly("debugger.sendCommand", sys::send_command(&target, method, &given(None))).await
+    let call = sys::send_command(&target, "Page.enable", &given(None))
+        .map_err(|thrown| ChromeError::new(SEND_COMMAND, &thrown))?;
+    if time::within(SILENCE, call.clone()).await.is_none() {
+        on_silence().await;
+    }
+    eventually(SEND_COMMAND, Ok(call)).await.map(drop)
 }
 
 pub(crate) async fn target_info(tab_id: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
@@ -56,8 +73,11 @@ pub(crate) async fn target_info(tab_id: TabId) -> Result<TargetInfo<JsPayload>, 
     struct Answer {
         target_info: TargetInfo<JsPayload>,
     }
-    let value = ask(tab_id, "Target.getTargetInfo").await?;
-    answer::<Answer>("debugger.sendCommand", value).map(|answer| answer.target_info)
+    let target = argument(&Debuggee { tab_id, session_id: None });
+    // The browser itself answers this, however busy the page is.
+    let call = sys::send_command(&target, "Target.getTargetInfo", &given(None));
+    let value = promptly(SEND_COMMAND, call).await?;
+    answer::<Answer>(SEND_COMMAND, value).map(|answer| answer.target_info)
 }
 
 /// `null` and `undefined` are refused where an object is expected.

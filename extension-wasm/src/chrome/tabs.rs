@@ -19,6 +19,14 @@ pub(crate) struct Tab {
     pub(crate) window_id: Option<WindowId>,
     #[serde(default)]
     pub(crate) group_id: Option<GroupId>,
+    /// What its page has of the window.
+    #[serde(default)]
+    pub(crate) width: Option<i64>,
+    #[serde(default)]
+    pub(crate) height: Option<i64>,
+    /// Whether Chrome has put it to sleep.
+    #[serde(default)]
+    pub(crate) discarded: bool,
 }
 
 /// Opens a tab behind the one in front; without a window, where the user is.
@@ -47,6 +55,17 @@ pub(crate) async fn remove(tab: TabId) -> Result<(), ChromeError> {
     promptly("tabs.remove", sys::remove(tab.0)).await.map(drop)
 }
 
+/// Brings a tab before the others of its window.
+pub(crate) async fn activate(tab: TabId) -> Result<Tab, ChromeError> {
+    #[derive(Serialize)]
+    struct Properties {
+        active: bool,
+    }
+    const API: &str = "tabs.update";
+    let properties = argument(&Properties { active: true });
+    promptly(API, sys::update(tab.0, &properties)).await.and_then(|tab| answer(API, tab))
+}
+
 /// The tab in front of the window that was used last.
 pub(crate) async fn active() -> Result<Option<Tab>, ChromeError> {
     #[derive(Serialize)]
@@ -60,6 +79,11 @@ pub(crate) async fn active() -> Result<Option<Tab>, ChromeError> {
     let tabs: Vec<Tab> =
         promptly(API, sys::query(&query)).await.and_then(|tabs| answer(API, tabs))?;
     Ok(tabs.into_iter().next())
+}
+
+/// A tab that is in no window, which Chrome has no name for.
+pub(crate) fn without_window(api: &'static str) -> ChromeError {
+    ChromeError { api, message: "the tab is in no window".to_owned() }
 }
 
 mod sys {
@@ -77,5 +101,7 @@ mod sys {
         pub(super) fn query(query: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch)]
         pub(super) fn remove(tab: i32) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub(super) fn update(tab: i32, properties: &JsValue) -> Result<Promise, JsValue>;
     }
 }

@@ -2,7 +2,7 @@
 //! attached, and the next worker takes over where this one left.
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::{AttachedToTarget, Payload, SessionId, TabId, TargetInfo};
+use shared_protocol::{AttachedToTarget, Payload, PermissionName, SessionId, TabId, TargetInfo};
 
 use super::awake::StoredUse;
 use super::grouping::GroupId;
@@ -28,6 +28,8 @@ pub struct Snapshot<P> {
     groups: Vec<GroupId>,
     grouped_tabs: Vec<TabId>,
     windows: Windows,
+    /// Settings that are to be given back.
+    permissions: Vec<PermissionName>,
     /// What tabs are to be told about their children from the start.
     auto_attach: Option<P>,
 }
@@ -67,6 +69,7 @@ impl<P> Default for Snapshot<P> {
             groups: Vec::new(),
             grouped_tabs: Vec::new(),
             windows: Windows::default(),
+            permissions: Vec::new(),
             auto_attach: None,
         }
     }
@@ -105,6 +108,11 @@ impl<P: Payload> Worker<P> {
                 self.tabs.adopt_child(Child { tab, parent, attached });
             }
         }
+        self.permissions.resume_with(snapshot.permissions, effects);
+        if !self.permissions.is_empty() || self.tabs.attached_tabs().next().is_some() {
+            // The relay may have gone together with the worker.
+            self.give_relay_up_later(effects);
+        }
     }
 
     pub(super) fn snapshot(&self) -> Snapshot<P> {
@@ -139,6 +147,7 @@ impl<P: Payload> Worker<P> {
             groups: self.grouping.ours(),
             grouped_tabs: self.grouping.members(),
             windows: self.windows.clone(),
+            permissions: self.permissions.touched(),
             auto_attach: self.auto_attach.clone(),
         }
     }

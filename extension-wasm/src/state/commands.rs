@@ -7,8 +7,9 @@ use shared_protocol::{
 };
 
 use super::awake::Awake;
+use super::for_chrome::NoFields;
 use super::tabs::{Child, Opened, TabState};
-use super::{Attempt, BLANK, Debuggee, Effect, Ticket, Worker};
+use super::{Attempt, BLANK, Bounds, Debuggee, Effect, Place, Ticket, Worker};
 
 /// How many tabs may be on their way at once; more are refused.
 const MAX_EXPECTED: usize = 256;
@@ -26,19 +27,34 @@ impl<P: Payload> Worker<P> {
                 self.run_command(Ticket { attempt, id }, command, effects);
             }
             RelayMessage::CreateInitialTab { id, .. } => {
-                self.open_tab(Ticket { attempt, id }, BLANK.to_owned(), true, effects);
+                let opened = Opened { ticket: Ticket { attempt, id }, initial: true };
+                self.open_tab(opened, CreateTarget::default(), effects);
             }
             RelayMessage::SetWindowMode(mode) => {
                 self.windows.set_separate(mode.separate_window);
                 self.changed = true;
             }
-            RelayMessage::GetWindow { id, .. }
-            | RelayMessage::SetWindow { id, .. }
-            | RelayMessage::ActivateTab { id, .. }
-            | RelayMessage::SetPermissions { id, .. }
-            | RelayMessage::FindDownload { id, .. }
-            | RelayMessage::CancelDownload { id, .. }
-            | RelayMessage::Recording { id, .. }
+            RelayMessage::GetWindow { id, query } => {
+                self.ask_window(Ticket { attempt, id }, &query, effects);
+            }
+            RelayMessage::SetWindow { id, change } => {
+                self.change_window(Ticket { attempt, id }, &change, effects);
+            }
+            RelayMessage::ActivateTab { id, tab } => {
+                self.activate_tab(Ticket { attempt, id }, &tab.target_id, effects);
+            }
+            RelayMessage::SetPermissions { id, permissions } => {
+                self.permissions.replace(Ticket { attempt, id }, permissions.rules, effects);
+                self.changed = true;
+            }
+            RelayMessage::FindDownload { id, query } => {
+                self.downloads.find(Ticket { attempt, id }, query, effects);
+            }
+            RelayMessage::CancelDownload { id, download } => {
+                let ticket = Ticket { attempt, id };
+                effects.push(Effect::CancelDownload { ticket, download: download.id });
+            }
+            RelayMessage::Recording { id, .. }
             | RelayMessage::UpdateTabGroup { id, .. }
             | RelayMessage::Unknown { id: Some(id), .. } => {
                 // What the released extensions answer to a method they do not know.
@@ -56,10 +72,9 @@ impl<P: Payload> Worker<P> {
     ) {
         match (command.method.as_str(), &command.session_id) {
             ("Target.createTarget", _) => {
-                let url = command.params.as_ref().and_then(|p| p.read::<CreateTarget>().ok());
-                let url = url.and_then(|create| create.url).filter(|url| !url.is_empty());
-                let url = url.unwrap_or_else(|| BLANK.to_owned());
-                return self.open_tab(ticket, url, false, effects);
+                let create = command.params.as_ref().and_then(|p| p.read::<CreateTarget>().ok());
+                let opened = Opened { ticket, initial: false };
+                return self.open_tab(opened, create.unwrap_or_default(), effects);
             }
             ("Target.setAutoAttach", None) => {
                 return self.auto_attach_everywhere(ticket, command.params, effects);
@@ -151,18 +166,19 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn open_tab(
-        &mut self,
-        ticket: Ticket,
-        url: String,
-        initial: bool,
-        effects: &mut Vec<Effect<P>>,
-    ) {
+    fn open_tab(&mut self, opened: Opened, create: CreateTarget, effects: &mut Vec<Effect<P>>) {
+        let ticket = opened.ticket;
         if self.expected.len() >= MAX_EXPECTED {
             let why = "Too many tabs are being opened at once".to_owned();
             return self.reply(ticket, Err(why), effects);
         }
-        self.expected.push(Opened { ticket, initial });
+        self.expected.push(opened);
+        let url = create.url.filter(|url| !url.is_empty()).unwrap_or_else(|| BLANK.to_owned());
+        if create.new_window {
+            let CreateTarget { left, top, width, height, .. } = create;
+            let place = Place::NewWindow(Bounds { left, top, width, height });
+            return effects.push(Effect::CreateTab { ticket, url, place });
+        }
         let beside = self.tabs.attached_tabs().next().map(|(tab, ..)| tab);
         self.windows.open_tab(ticket, url, beside, effects);
     }
@@ -248,9 +264,15 @@ impl<P: Payload> Worker<P> {
 
 const CRASHED: &str = "Target crashed";
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct CreateTarget {
     url: Option<String>,
+    new_window: bool,
+    left: Option<i64>,
+    top: Option<i64>,
+    width: Option<i64>,
+    height: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -264,9 +286,6 @@ struct Named {
 struct Closed {
     success: bool,
 }
-
-#[derive(Serialize)]
-struct NoFields {}
 
 /// A command of our own, whose answer nobody wants.
 fn own<P>(tab_id: TabId, session_id: Option<SessionId>, method: &str) -> Effect<P> {

@@ -22,9 +22,12 @@ impl<P: Payload> Worker<P> {
     pub(super) fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.errors.remove(&tab);
         match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
-            Some(TabState::Attaching(attaching)) => attaching.cancelled = !attaching.cancelled,
+            Some(TabState::Attaching(attaching)) if attaching.silence.is_none() => {
+                attaching.cancelled = !attaching.cancelled;
+            }
             Some(
                 TabState::Waiting
+                | TabState::Attaching(_)
                 | TabState::Attached { .. }
                 | TabState::Lost { .. }
                 | TabState::Barred,
@@ -58,7 +61,7 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let own = outcome.as_ref().ok().and_then(|(tab, window)| Some((*tab, (*window)?)));
-        self.windows.tab_opened(own, effects);
+        self.windows.tab_opened(ticket, own, effects);
         self.changed = true;
         let index = self.expected.iter().position(|opened| opened.ticket == ticket);
         let opened = index.map(|index| self.expected.swap_remove(index));
@@ -169,6 +172,10 @@ impl<P: Payload> Worker<P> {
     ) {
         let Some(tab) = self.tabs.get_mut(id) else { return };
         if !matches!(tab.state, TabState::Attached { .. }) {
+            if reason != "target_closed" {
+                // It may be one that has not answered yet.
+                self.give_up_lost_tabs(effects);
+            }
             return;
         }
         self.log(format!("tab {id} was detached: {reason}"), effects);
@@ -208,7 +215,7 @@ impl<P: Payload> Worker<P> {
     pub(super) fn looked(&mut self, id: TabId, is_there: bool, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get(id).map(|tab| &tab.state) {
             Some(TabState::Lost { tries }) if is_there => {
-                let attaching = Attaching { cancelled: false, tries: Some(*tries) };
+                let attaching = Attaching { tries: Some(*tries), ..Attaching::default() };
                 self.attach(id, attaching, effects);
             }
             Some(TabState::Lost { .. }) => self.forget(id, effects),
@@ -226,7 +233,7 @@ impl<P: Payload> Worker<P> {
     pub(super) fn tab_navigated(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get(id).map(|tab| &tab.state) {
             Some(TabState::Barred) => {
-                let attaching = Attaching { cancelled: false, tries: Some(0) };
+                let attaching = Attaching { tries: Some(0), ..Attaching::default() };
                 self.attach(id, attaching, effects);
             }
             Some(
@@ -270,7 +277,7 @@ impl<P: Payload> Worker<P> {
             if self.windows.owns(opener) {
                 self.windows.own(tab);
             }
-            self.attach(tab, Attaching { cancelled: false, tries: Some(0) }, effects);
+            self.attach(tab, Attaching { tries: Some(0), ..Attaching::default() }, effects);
         }
     }
 
@@ -306,14 +313,21 @@ impl<P: Payload> Worker<P> {
     pub(super) fn release(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get_mut(id).map(|tab| &mut tab.state) {
             // Chrome is at it; when it is done, the tab is let go.
-            Some(TabState::Attaching(attaching)) => return attaching.cancelled = true,
+            Some(TabState::Attaching(attaching)) => {
+                let was_cancelled = std::mem::replace(&mut attaching.cancelled, true);
+                if attaching.silence.is_some() && !was_cancelled {
+                    // Which makes it done.
+                    self.detach(id, effects);
+                }
+                return;
+            }
             Some(TabState::Attached { .. }) => self.detach(id, effects),
             Some(TabState::Waiting | TabState::Lost { .. } | TabState::Barred) | None => {}
         }
         self.forget(id, effects);
     }
 
-    fn detach(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn detach(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.detaching.insert(tab);
         effects.push(Effect::Detach { tab });
     }
@@ -355,7 +369,12 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn reply_with(&self, ticket: Ticket, answer: &impl Serialize, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn reply_with(
+        &self,
+        ticket: Ticket,
+        answer: &impl Serialize,
+        effects: &mut Vec<Effect<P>>,
+    ) {
         let answer = P::write(answer).map(Some).map_err(|error| error.to_string());
         self.reply(ticket, answer, effects);
     }

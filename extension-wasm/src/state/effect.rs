@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use shared_protocol::{ExtensionHello, ExtensionMessage, TabId};
+use shared_protocol::{
+    ExtensionHello, ExtensionMessage, PermissionName, PermissionRule, TabId, WindowState,
+};
 
-use super::{Attempt, Debuggee, GroupId, Look, Place, Snapshot, Ticket};
+use super::{
+    Attempt, Bounds, Debuggee, GroupId, Look, Place, Snapshot, Ticket, WindowId, WindowOf,
+};
 
 /// What the shell must do now, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +71,39 @@ pub enum Effect<P> {
     },
     CloseTabs {
         tabs: Vec<TabId>,
+    },
+    AskWindow {
+        ticket: Ticket,
+        of: WindowOf,
+    },
+    ChangeWindow {
+        ticket: Ticket,
+        window: WindowId,
+        bounds: Bounds,
+        state: Option<WindowState>,
+    },
+    /// The one thing that takes the user's focus.
+    ActivateTab {
+        ticket: Ticket,
+        tab: TabId,
+    },
+    /// Forget what was set of these, then set the rules. Without a ticket, nobody asked.
+    SetPermissions {
+        ticket: Option<Ticket>,
+        clear: Vec<PermissionName>,
+        rules: Vec<PermissionRule<P>>,
+    },
+    SearchDownload {
+        ticket: Ticket,
+        url: String,
+        exclude: Vec<i64>,
+    },
+    DownloadOverdueLater {
+        ticket: Ticket,
+    },
+    CancelDownload {
+        ticket: Ticket,
+        download: i64,
     },
     /// Put a tab into that of these groups which is in its window, or into a new one.
     Group {

@@ -108,6 +108,13 @@ impl Grouping {
         }
     }
 
+    /// Chrome has put another tab in the place of one.
+    pub(super) fn replaced(&mut self, old: TabId, new: TabId) {
+        if self.members.remove(&old) {
+            self.members.insert(new);
+        }
+    }
+
     pub(super) fn moved(&mut self, tab: TabId) {
         self.moved.insert(tab);
     }

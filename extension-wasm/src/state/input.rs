@@ -1,8 +1,10 @@
 //! What the machine is told.
 
-use shared_protocol::{ExtensionHello, RelayMessage, SessionId, TabId, TargetInfo};
+use shared_protocol::{
+    BrowserWindow, ExtensionHello, FoundDownload, RelayMessage, SessionId, TabId, TargetInfo,
+};
 
-use super::{Attempt, GroupId, Settings, Snapshot, Ticket, WindowId};
+use super::{Attempt, GroupId, Settings, Silence, Snapshot, Ticket, WindowId};
 
 /// What happened outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +58,11 @@ pub enum Input<P> {
         tab: TabId,
         outcome: Result<TargetInfo<P>, String>,
     },
+    /// The debugger is attached, but the page has not answered yet.
+    FellSilent {
+        tab: TabId,
+        silence: Silence,
+    },
     /// With the window, if one was opened for it.
     TabCreated {
         ticket: Ticket,
@@ -79,6 +86,10 @@ pub enum Input<P> {
     },
     TabRemoved {
         tab: TabId,
+    },
+    TabReplaced {
+        tab: TabId,
+        by: TabId,
     },
     GroupRemoved {
         group: GroupId,
@@ -118,6 +129,23 @@ pub enum Input<P> {
     CommandDone {
         ticket: Ticket,
         outcome: Result<P, String>,
+    },
+    WindowSeen {
+        ticket: Ticket,
+        outcome: Result<BrowserWindow<P>, String>,
+    },
+    DownloadSearched {
+        ticket: Ticket,
+        outcome: Result<FoundDownload<P>, String>,
+    },
+    DownloadChanged,
+    DownloadOverdue {
+        ticket: Ticket,
+    },
+    /// What the relay asked Chrome for, and there is nothing to tell of.
+    Done {
+        ticket: Ticket,
+        outcome: Result<(), String>,
     },
     RestDue {
         tab: TabId,

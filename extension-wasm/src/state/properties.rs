@@ -10,7 +10,7 @@ use serde_json::json;
 use shared_protocol::{CdpEvent, ExtensionMessage, TabId};
 
 use super::tests::{Json, info};
-use super::{Attempt, Effect, GroupId, Input, Settings, Snapshot, WindowId, Worker};
+use super::{Attempt, Effect, GroupId, Input, Settings, Silence, Snapshot, WindowId, Worker};
 
 /// What the user, Chrome and the relay may do at any moment.
 #[derive(Debug, Clone)]
@@ -22,6 +22,12 @@ enum Move {
         method: &'static str,
     },
     CreateTarget,
+    Request {
+        method: &'static str,
+        params: &'static str,
+    },
+    FellSilent(i32),
+    TabReplaced(i32),
     DebuggerTakenAway {
         tab: i32,
         reason: &'static str,
@@ -50,6 +56,16 @@ fn moves() -> impl Strategy<Value = Move> {
             Just("Runtime.enable"), Just("Page.captureScreenshot"), Just("Target.setAutoAttach"),
         ]).prop_map(|(session, method)| Move::Command { session, method }),
         2 => Just(Move::CreateTarget),
+        2 => prop_oneof![
+            Just(("getWindow", r#"{"windowId":9}"#)),
+            Just(("setWindow", r#"{"windowId":9,"left":1}"#)),
+            Just(("activateTab", r#"{"targetId":"T1"}"#)),
+            Just(("setPermissions", r#"{"rules":[{"name":"camera","setting":"allow"}]}"#)),
+            Just(("findDownload", r#"{"url":"http://site/"}"#)),
+            Just(("cancelDownload", r#"{"id":1}"#)),
+        ].prop_map(|(method, params)| Move::Request { method, params }),
+        2 => tab.clone().prop_map(Move::FellSilent),
+        1 => tab.clone().prop_map(Move::TabReplaced),
         2 => (tab.clone(), prop_oneof![Just("target_closed"), Just("canceled_by_user")])
             .prop_map(|(tab, reason)| Move::DebuggerTakenAway { tab, reason }),
         1 => tab.clone().prop_map(Move::TabClosed),
@@ -129,6 +145,17 @@ impl World {
                 self.request(json!({ "method": method, "sessionId": session, "params": {} }))
             }
             Move::CreateTarget => self.request(json!({ "method": "Target.createTarget" })),
+            Move::Request { method, params } => {
+                let params = serde_json::from_str(params).expect("JSON");
+                self.ask(method, params)
+            }
+            Move::FellSilent(tab) => {
+                self.feed(Input::FellSilent { tab: TabId(tab), silence: Silence::Busy })
+            }
+            Move::TabReplaced(tab) => {
+                self.next_tab += 1;
+                self.feed(Input::TabReplaced { tab: TabId(tab), by: TabId(self.next_tab) })
+            }
             Move::DebuggerTakenAway { tab, reason } => {
                 self.feed(Input::DebuggerDetached { tab: TabId(tab), reason: reason.to_owned() })
             }
@@ -176,14 +203,16 @@ impl World {
     }
 
     fn request(&mut self, params: serde_json::Value) -> Result<(), TestCaseError> {
+        self.ask("forwardCDPCommand", params)
+    }
+
+    fn ask(&mut self, method: &str, params: serde_json::Value) -> Result<(), TestCaseError> {
         if !self.is_open {
             return Ok(());
         }
         self.last_request += 1;
         self.unanswered.insert(self.last_request);
-        self.relay_sent(
-            json!({ "id": self.last_request, "method": "forwardCDPCommand", "params": params }),
-        )
+        self.relay_sent(json!({ "id": self.last_request, "method": method, "params": params }))
     }
 
     fn relay_sent(&mut self, message: serde_json::Value) -> Result<(), TestCaseError> {
@@ -247,6 +276,24 @@ impl World {
                 let outcome = if fails { Err(why()) } else { Ok(tab) };
                 self.feed(Input::TabCreated { ticket, outcome })
             }
+            Effect::AskWindow { ticket, .. } => {
+                let outcome = Err("No window with id: 9.".to_owned());
+                self.feed(Input::WindowSeen { ticket, outcome })
+            }
+            Effect::ChangeWindow { ticket, .. }
+            | Effect::ActivateTab { ticket, .. }
+            | Effect::SetPermissions { ticket: Some(ticket), .. }
+            | Effect::CancelDownload { ticket, .. } => {
+                let outcome = if fails { Err(why()) } else { Ok(()) };
+                self.feed(Input::Done { ticket, outcome })
+            }
+            Effect::SearchDownload { ticket, .. } => {
+                let state = if fails { "in_progress" } else { "complete" };
+                let found = serde_json::from_value(json!({ "id": 1, "state": state }));
+                let outcome = Ok(found.expect("a download"));
+                self.feed(Input::DownloadSearched { ticket, outcome })
+            }
+            Effect::DownloadOverdueLater { ticket } => self.feed(Input::DownloadOverdue { ticket }),
             Effect::CloseTabs { tabs } => {
                 for tab in tabs {
                     self.feed(Input::TabRemoved { tab })?;
@@ -265,6 +312,7 @@ impl World {
             | Effect::Send(_)
             | Effect::Describe { .. }
             | Effect::RunCommand { ticket: None, .. }
+            | Effect::SetPermissions { ticket: None, .. }
             | Effect::Ungroup { .. }
             | Effect::Persist(_) => Ok(()),
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
-use super::{Attempt, Ticket};
+use super::{Attempt, Silence, Ticket};
 
 /// A tab, or a child session of one, as `chrome.debugger` names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -70,6 +70,8 @@ pub(super) struct Attaching {
     pub(super) cancelled: bool,
     /// For a tab that was ours before: how often we tried to get it back.
     pub(super) tries: Option<u32>,
+    /// Why it takes so long.
+    pub(super) silence: Option<Silence>,
 }
 
 /// A tab that the relay asked for.

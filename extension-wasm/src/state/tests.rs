@@ -2,6 +2,9 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the rest is of no interest here")]
 
+mod for_chrome;
+mod silence;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -22,11 +25,18 @@ const FIRST: Attempt = Attempt(1);
 #[test]
 fn the_relay_is_probed_before_a_socket_is_opened() {
     let mut worker = Machine::default();
-    assert_eq!(worker.start(), [Effect::Probe { attempt: FIRST, port: 19988 }]);
+    assert_eq!(worker.start()[1..], [Effect::Probe { attempt: FIRST, port: 19988 }]);
     assert_eq!(
         worker.handle(Input::Probed { attempt: FIRST, found: true }),
         [Effect::OpenSocket { attempt: FIRST, port: 19988, hello: ExtensionHello::default() }]
     );
+}
+
+#[test]
+fn a_fresh_start_gives_back_what_a_closed_browser_kept() {
+    let effects = Machine::default().start();
+    let Effect::SetPermissions { ticket: None, clear, rules } = &effects[0] else { panic!() };
+    assert_eq!((clear.len(), rules.len()), (5, 0), "all there are");
 }
 
 #[test]
@@ -766,6 +776,10 @@ impl Machine {
     fn relay_sent(&mut self, message: Value) -> Vec<Effect<Json>> {
         let message = serde_json::from_value(message).unwrap();
         self.handle(Input::RelaySent { attempt: FIRST, message })
+    }
+
+    fn request(&mut self, id: i64, method: &str, params: Value) -> Vec<Effect<Json>> {
+        self.relay_sent(json!({ "id": id, "method": method, "params": params }))
     }
 
     fn command(

@@ -23,6 +23,31 @@ pub enum Place {
     Window(WindowId),
     /// In a new window of its own.
     OwnWindow,
+    /// In a new window that the client asked for, which is as good as the user's.
+    NewWindow(Bounds),
+}
+
+/// Where a window is and how large; what is absent is for Chrome to choose, or stays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Bounds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<i64>,
+}
+
+/// Which window is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowOf {
+    /// The one that a tab is in.
+    Tab(TabId),
+    /// The one of this id.
+    Itself(WindowId),
 }
 
 /// The separate window, if that mode is on.
@@ -36,8 +61,9 @@ pub(super) struct Windows {
     /// Tabs that wait for the window to open.
     #[serde(skip)]
     queue: VecDeque<(Ticket, String)>,
+    /// The tab that the window is being opened with.
     #[serde(skip)]
-    is_opening: bool,
+    opening: Option<Ticket>,
 }
 
 impl Windows {
@@ -64,11 +90,11 @@ impl Windows {
             (false, _, Some(tab)) => Place::Beside(tab),
             (false, _, None) => Place::Anywhere,
             (true, Some(window), _) => Place::Window(window),
-            (true, None, _) if self.is_opening => {
+            (true, None, _) if self.opening.is_some() => {
                 return self.queue.push_back((ticket, url));
             }
             (true, None, _) => {
-                self.is_opening = true;
+                self.opening = Some(ticket);
                 Place::OwnWindow
             }
         };
@@ -78,10 +104,13 @@ impl Windows {
     /// A tab has been opened, or not; with the window, if that is to be ours.
     pub(super) fn tab_opened<P>(
         &mut self,
+        ticket: Ticket,
         opened: Option<(TabId, WindowId)>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        self.is_opening = false;
+        if self.opening == Some(ticket) {
+            self.opening = None;
+        }
         if let Some((tab, window)) = opened {
             self.worker_window_id = Some(window);
             self.owned.insert(tab);
@@ -99,6 +128,13 @@ impl Windows {
     /// Takes in a tab that one of them opened.
     pub(super) fn own(&mut self, tab: TabId) {
         self.owned.insert(tab);
+    }
+
+    /// Chrome has put another tab in the place of one.
+    pub(super) fn replaced(&mut self, old: TabId, new: TabId) {
+        if self.owned.remove(&old) {
+            self.owned.insert(new);
+        }
     }
 
     pub(super) fn tab_removed(&mut self, tab: TabId) {

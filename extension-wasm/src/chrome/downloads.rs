@@ -1,0 +1,66 @@
+//! <https://developer.chrome.com/docs/extensions/reference/api/downloads>
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::{Extra, FoundDownload};
+
+use super::{answer, argument, promptly};
+use crate::error::ChromeError;
+use crate::payload::JsPayload;
+
+/// The part of a download that the relay may know.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Item {
+    id: Option<i64>,
+    filename: Option<String>,
+    state: Option<String>,
+    error: Option<String>,
+}
+
+/// The newest download from `url`, before or after redirects, that is none of `known`.
+pub(crate) async fn find(
+    url: &str,
+    known: &[i64],
+) -> Result<FoundDownload<JsPayload>, ChromeError> {
+    let mut items = search(&Query { url: Some(url), ..Query::default() }).await?;
+    items.extend(search(&Query { final_url: Some(url), ..Query::default() }).await?);
+    items.retain(|item| item.id.is_some_and(|id| !known.contains(&id)));
+    // Chrome counts them.
+    let Item { id, filename, state, error } =
+        items.into_iter().max_by_key(|item| item.id).unwrap_or_default();
+    let path = filename.filter(|path| !path.is_empty());
+    Ok(FoundDownload { id, path, state, error, extra: Extra::default() })
+}
+
+/// Ends a download. One that is over or unknown is no error to Chrome.
+pub(crate) async fn cancel(id: i64) -> Result<(), ChromeError> {
+    promptly("downloads.cancel", sys::cancel(id as f64)).await.map(drop)
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Query<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    final_url: Option<&'a str>,
+}
+
+async fn search(query: &Query<'_>) -> Result<Vec<Item>, ChromeError> {
+    const API: &str = "downloads.search";
+    promptly(API, sys::search(&argument(query))).await.and_then(|items| answer(API, items))
+}
+
+mod sys {
+    use js_sys::Promise;
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen(js_namespace = ["chrome", "downloads"])]
+    extern "C" {
+        #[wasm_bindgen(catch)]
+        pub(super) fn cancel(id: f64) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub(super) fn search(query: &JsValue) -> Result<Promise, JsValue>;
+    }
+}

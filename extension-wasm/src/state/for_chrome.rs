@@ -1,0 +1,82 @@
+//! What the relay wants of Chrome itself, where `chrome.debugger` does not reach.
+
+use serde::Serialize;
+use shared_protocol::{Payload, TabId, TargetId, WindowChange, WindowQuery};
+
+use super::windows::{Bounds, WindowId, WindowOf};
+use super::{Effect, Ticket, Worker};
+
+impl<P: Payload> Worker<P> {
+    pub(super) fn ask_window(
+        &self,
+        ticket: Ticket,
+        query: &WindowQuery<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let of = match (&query.target_id, query.window_id) {
+            (Some(target), _) => self.tab_of(target).map(WindowOf::Tab),
+            (None, Some(window)) => window_id(window).map(WindowOf::Itself),
+            (None, None) => Err("getWindow needs a targetId or a windowId".to_owned()),
+        };
+        self.ask(ticket, of.map(|of| Effect::AskWindow { ticket, of }), effects);
+    }
+
+    pub(super) fn change_window(
+        &self,
+        ticket: Ticket,
+        change: &WindowChange<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let &WindowChange { left, top, width, height, state, .. } = change;
+        let bounds = Bounds { left, top, width, height };
+        let effect = window_id(change.window_id).map(|window| Effect::ChangeWindow {
+            ticket,
+            window,
+            bounds,
+            state,
+        });
+        self.ask(ticket, effect, effects);
+    }
+
+    pub(super) fn activate_tab(
+        &self,
+        ticket: Ticket,
+        target: &TargetId,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let effect = self.tab_of(target).map(|tab| Effect::ActivateTab { ticket, tab });
+        self.ask(ticket, effect, effects);
+    }
+
+    /// Chrome has told what the relay wants to know, or done what it wants.
+    pub(super) fn answer(
+        &self,
+        ticket: Ticket,
+        outcome: Result<impl Serialize, String>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        match outcome {
+            Ok(answer) => self.reply_with(ticket, &answer, effects),
+            Err(why) => self.reply(ticket, Err(why), effects),
+        }
+    }
+
+    fn ask(&self, ticket: Ticket, effect: Result<Effect<P>, String>, effects: &mut Vec<Effect<P>>) {
+        match effect {
+            Ok(effect) => effects.push(effect),
+            Err(why) => self.reply(ticket, Err(why), effects),
+        }
+    }
+
+    fn tab_of(&self, target: &TargetId) -> Result<TabId, String> {
+        let tab = self.tabs.by_target(target).map(|debuggee| debuggee.tab_id);
+        tab.ok_or_else(|| format!("No tab found for targetId: {target}"))
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct NoFields {}
+
+fn window_id(id: i64) -> Result<WindowId, String> {
+    i32::try_from(id).map(WindowId).map_err(|_| format!("No window with id: {id}."))
+}

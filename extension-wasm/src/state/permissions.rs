@@ -1,0 +1,66 @@
+//! What sites may do, while a relay wants it so.
+//!
+//! Chrome keeps these settings even over a restart, so whatever was set must be known to be undone.
+
+use std::collections::BTreeSet;
+
+use shared_protocol::{PermissionName, PermissionRule};
+
+use super::{Effect, Ticket};
+
+/// All that there are.
+const NAMES: [PermissionName; 5] = [
+    PermissionName::Geolocation,
+    PermissionName::Notifications,
+    PermissionName::Camera,
+    PermissionName::Microphone,
+    PermissionName::Clipboard,
+];
+
+/// The settings that are not the user's own.
+#[derive(Debug, Default)]
+pub(super) struct Permissions(BTreeSet<PermissionName>);
+
+impl Permissions {
+    /// Puts these rules in the place of all that there were.
+    pub(super) fn replace<P>(
+        &mut self,
+        ticket: Ticket,
+        rules: Vec<PermissionRule<P>>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let touched = rules.iter().map(|rule| rule.name).collect();
+        let clear = std::mem::replace(&mut self.0, touched).into_iter().collect();
+        effects.push(Effect::SetPermissions { ticket: Some(ticket), clear, rules });
+    }
+
+    /// Gives the user's own settings back.
+    pub(super) fn undo<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+        let clear: Vec<_> = std::mem::take(&mut self.0).into_iter().collect();
+        if !clear.is_empty() {
+            effects.push(Effect::SetPermissions { ticket: None, clear, rules: Vec::new() });
+        }
+    }
+
+    pub(super) fn touched(&self) -> Vec<PermissionName> {
+        self.0.iter().copied().collect()
+    }
+
+    /// Takes over from an earlier worker. When that one left nothing, the browser may have been
+    /// closed while a relay had its way.
+    pub(super) fn resume_with<P>(
+        &mut self,
+        touched: Vec<PermissionName>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        self.0.extend(touched);
+        if self.0.is_empty() {
+            let clear = NAMES.to_vec();
+            effects.push(Effect::SetPermissions { ticket: None, clear, rules: Vec::new() });
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

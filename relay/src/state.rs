@@ -61,6 +61,8 @@ pub enum Input {
         client: ClientId,
         name: Option<String>,
         extension: Option<String>,
+        /// The page that commands without a session are for.
+        page: Option<TargetId>,
     },
     ClientSent {
         client: ClientId,
@@ -129,7 +131,7 @@ impl Relay {
             Input::ExtensionDisconnected { connection } => {
                 self.extension_disconnected(connection, now, &mut effects);
             }
-            Input::ClientConnected { client, name, extension } => {
+            Input::ClientConnected { client, name, extension, page: _ } => {
                 self.client_connected(client, name, extension.as_deref(), &mut effects);
             }
             Input::ClientSent { client, command } => {

@@ -138,7 +138,7 @@ fn client_socket(
             upgraded(ws, move |socket| {
                 let client = handle.next_client();
                 let extension = query.extension_id;
-                let connected = Input::ClientConnected { client, name, extension };
+                let connected = Input::ClientConnected { client, name, extension, page: None };
                 socket::run(socket, handle, Peer::Client(client), connected)
             })
         },

@@ -552,7 +552,7 @@ impl Stage {
         extension: Option<&str>,
     ) -> Vec<Effect> {
         let (name, extension) = (name.map(str::to_owned), extension.map(str::to_owned));
-        self.handle(Input::ClientConnected { client, name, extension })
+        self.handle(Input::ClientConnected { client, name, extension, page: None })
     }
 
     fn attach_tab(&mut self, connection: ConnectionId, session: &str, target: &str) -> Vec<Effect> {

@@ -6,7 +6,7 @@ mod serve;
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
-use relay::server::{RelayOptions, RelayServer, StartError};
+use relay::server::{RelayOptions, RelayServer, StartError, Token};
 use shared_protocol::DEFAULT_PORT;
 use tracing_subscriber::EnvFilter;
 
@@ -33,9 +33,12 @@ pub(crate) struct Listen {
     /// Port to listen on
     #[arg(long, env = "PLAYWRITER_PORT", default_value_t = DEFAULT_PORT)]
     port: u16,
-    /// Address to listen on; only this machine's own is served
+    /// Address to listen on beside 127.0.0.1; one that others can reach needs a token
     #[arg(long, default_value = "127.0.0.1")]
     host: String,
+    /// Secret that programs must show; better in the environment, where others cannot see it
+    #[arg(long, env = "PLAYWRITER_TOKEN", hide_env_values = true)]
+    token: Option<Token>,
     /// Open the tabs that clients ask for in a window of their own
     #[arg(long, env = "PLAYWRITER_SEPARATE_WINDOW", value_parser = clap::builder::FalseyValueParser::new())]
     separate_window: bool,
@@ -61,6 +64,7 @@ impl Listen {
         let options = RelayOptions {
             host: self.host.clone(),
             port: self.port,
+            token: self.token.clone(),
             separate_window: self.separate_window,
         };
         match RelayServer::start(&options).await {

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
-use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -42,16 +42,49 @@ fn a_relay_that_runs_already_is_recognised() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_is_refused() {
-    for host in ["0.0.0.0", "192.0.2.1", "::1", "example.com"] {
+fn an_address_that_others_can_reach_wants_a_token() {
+    for host in ["0.0.0.0", "::", "192.0.2.1", "2001:db8::1"] {
         let output = playwriter(&["serve", "--host", host, "--port", "0"]);
         assert_failure(
             &output,
             &format!(
-                "error: the relay cannot listen on {host}: it serves this machine only, where the extension looks for it\n\n\
-                 hint: use --host 127.0.0.1 or leave it out\n"
+                "error: the relay cannot listen on {host} without a token: other machines can reach it there\n\n\
+                 hint: set PLAYWRITER_TOKEN to a secret, for example one from `openssl rand -hex 16`\n"
             ),
         );
+    }
+}
+
+#[test]
+fn a_token_that_no_program_could_send_is_refused_and_not_shown() {
+    for token in ["", "two words"] {
+        let output = playwriter(&["serve", "--token", token, "--port", "0"]);
+        assert_failure(
+            &output,
+            "error: the token is empty, or has other characters than letters, digits and signs\n\n\
+             hint: use a secret like one from `openssl rand -hex 16`\n",
+        );
+    }
+}
+
+#[test]
+fn a_host_that_does_not_exist_is_named() {
+    let output = playwriter(&["serve", "--host", "nowhere.invalid", "--port", "0"]);
+    assert_failure(
+        &output,
+        "error: the address of nowhere.invalid cannot be found\n\n\
+         hint: use an address of this machine, or leave --host out\n",
+    );
+}
+
+#[test]
+fn with_a_token_every_address_is_served_and_loopback_too() {
+    for host in ["0.0.0.0", "127.0.0.2"] {
+        let relay = Relay::start_with(&["--host", host], &[("PLAYWRITER_TOKEN", "s3cret")]);
+        for address in ["127.0.0.1", "127.0.0.2"] {
+            let status = |query| relay.get(address, &format!("/json/version{query}"));
+            assert_eq!((status(""), status("?token=s3cret")), (401, 200), "{address} of {host}");
+        }
     }
 }
 
@@ -125,9 +158,17 @@ struct Relay {
 
 impl Relay {
     fn start() -> Self {
+        Self::start_with(&[], &[])
+    }
+
+    fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut child =
-            command(&["serve", "--port", "0"], home.path()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command(&["serve", "--port", "0"], home.path())
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let address = stderr
             .lines()
@@ -135,6 +176,17 @@ impl Relay {
             .find_map(|line| line.strip_prefix("relay is running at http://").map(str::to_owned));
         let port = address.unwrap().rsplit(':').next().unwrap().to_owned();
         Self { child, port, _home: home }
+    }
+
+    /// The status of an answer.
+    fn get(&self, address: &str, path: &str) -> u16 {
+        let host = format!("{address}:{}", self.port);
+        let mut stream = TcpStream::connect(&host).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
     fn terminate(&self) {
@@ -158,6 +210,7 @@ fn playwriter(arguments: &[&str]) -> Output {
 fn command(arguments: &[&str], home: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(arguments).env("HOME", home).env("RUST_LOG", "warn").stdin(Stdio::null());
+    command.env_remove("PLAYWRITER_TOKEN");
     command
 }
 

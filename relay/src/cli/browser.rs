@@ -74,10 +74,12 @@ impl Start {
              \n\
              drive it from Playwright:\n\
              \n    \
-             const browser = await chromium.connectOverCDP('http://{address}')\n    \
+             const browser = await chromium.connectOverCDP('http://{address}{token}')\n    \
              const page = browser.contexts()[0].pages()[0]\n\
              \n\
              press Ctrl-C to end both",
+            // The user knows it; the terminal may be seen by others.
+            token = if self.listen.token.is_some() { "?token=<your token>" } else { "" },
             program = options.program.display(),
             mode = if options.headless { " (headless)" } else { "" },
             profile = options.profile.display(),

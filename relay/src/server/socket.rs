@@ -8,8 +8,8 @@ use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
 use warp::ws::{Message, WebSocket};
 
+use super::events::{Event, Handle, Peer};
 use super::outbox::{LIMIT, Outgoing, Pending, outbox};
-use super::{Event, Handle, Peer};
 use crate::cdp::Command;
 use crate::payload::ExtensionMessage;
 use crate::state::Input;

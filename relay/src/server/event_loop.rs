@@ -87,7 +87,7 @@ impl Outboxes {
                 return None;
             }
         };
-        let outbox = self.0.get(&peer)?;
+        let outbox = self.0.get_mut(&peer)?;
         match outbox.push(outgoing) {
             Ok(()) => None,
             Err(Full) => {

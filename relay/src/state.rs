@@ -254,18 +254,25 @@ impl Relay {
                 name,
                 connection,
                 sessions: Sessions::new(root),
+                is_new: true,
                 permissions: Vec::new(),
                 streams: None,
             },
         );
         self.revision += 1;
-        match real {
-            Some(real) => {
-                if let Some(target) = self.target_mut(connection, &real) {
-                    target.seats.push(Seat::root(client));
-                }
-            }
-            None => self.open_tab_if_none(connection, turn),
+        if let Some(real) = real
+            && let Some(target) = self.target_mut(connection, &real)
+        {
+            target.seats.push(Seat::root(client));
+        }
+    }
+
+    /// A client's first command: one that does not open a tab itself expects one to be there.
+    fn greet(&mut self, client: ClientId, command: &Command, turn: &mut Turn) {
+        let Some(state) = self.clients.get_mut(client) else { return };
+        let connection = state.connection;
+        if std::mem::take(&mut state.is_new) && command.method != "Target.createTarget" {
+            self.open_tab_if_none(connection, turn);
         }
     }
 
@@ -291,6 +298,7 @@ impl Relay {
     }
 
     fn client_sent(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
+        self.greet(client, &command, turn);
         let Some(command) = self.hold(client, command, turn) else { return };
         let seat = Seat { client, session: command.session_or_root() };
         match self.clients.session(&seat).map(|session| &session.kind) {

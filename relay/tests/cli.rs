@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
-use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -42,17 +43,93 @@ fn a_relay_that_runs_already_is_recognised() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_is_refused() {
-    for host in ["0.0.0.0", "192.0.2.1", "::1", "example.com"] {
+fn an_address_that_others_can_reach_wants_a_token() {
+    for host in ["0.0.0.0", "::", "192.0.2.1", "2001:db8::1"] {
         let output = playwriter(&["serve", "--host", host, "--port", "0"]);
         assert_failure(
             &output,
             &format!(
-                "error: the relay cannot listen on {host}: it serves this machine only, where the extension looks for it\n\n\
-                 hint: use --host 127.0.0.1 or leave it out\n"
+                "error: the relay cannot listen on {host} without a token: other machines can reach it there\n\n\
+                 hint: set PLAYWRITER_TOKEN to a secret, for example one from `openssl rand -hex 16`\n"
             ),
         );
     }
+}
+
+#[test]
+fn a_token_that_no_program_could_send_is_refused_and_not_shown() {
+    for token in ["", "two words"] {
+        let output = playwriter(&["serve", "--token", token, "--port", "0"]);
+        assert_failure(
+            &output,
+            "error: the token is empty, or has other characters than letters, digits and signs\n\n\
+             hint: use a secret like one from `openssl rand -hex 16`\n",
+        );
+    }
+}
+
+#[test]
+fn a_host_that_does_not_exist_is_named() {
+    let output = playwriter(&["serve", "--host", "nowhere.invalid", "--port", "0"]);
+    assert_failure(
+        &output,
+        "error: the address of nowhere.invalid cannot be found\n\n\
+         hint: use an address of this machine, or leave --host out\n",
+    );
+}
+
+#[test]
+fn with_a_token_every_address_is_served_and_loopback_too() {
+    for host in ["0.0.0.0", "127.0.0.2"] {
+        let relay = Relay::start_with(&["--host", host], &[("PLAYWRITER_TOKEN", "s3cret")]);
+        for address in ["127.0.0.1", "127.0.0.2"] {
+            let status = |query| relay.get(address, &format!("/json/version{query}"));
+            assert_eq!((status(""), status("?token=s3cret")), (401, 200), "{address} of {host}");
+        }
+    }
+}
+
+#[test]
+fn a_relay_leaves_two_logs_that_only_its_user_can_read() {
+    let mut relay = Relay::start_with(&[], &[("PLAYWRITER_TOKEN", "s3cret")]);
+    assert_eq!(relay.get("127.0.0.1", "/json/list?token=wrong"), 401);
+    assert_eq!(relay.get("127.0.0.1", "/json/list?token=s3cret"), 200);
+    relay.terminate();
+    relay.child.wait().unwrap();
+    let folder = relay.home.path().join(".playwriter");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    assert_eq!(mode(&folder.join("cdp.jsonl")), 0o600);
+    let log = std::fs::read_to_string(folder.join("relay-server.log")).unwrap();
+    assert!(log.contains("relay is listening"), "{log}");
+    assert!(log.contains("refused a request: this relay wants its token"), "{log}");
+    assert!(!log.contains("s3cret") && !log.contains("wrong"), "{log}");
+}
+
+#[test]
+fn a_relay_that_does_not_get_its_port_leaves_the_others_logs_alone() {
+    let running = Relay::start();
+    let output =
+        command(&["serve", "--port", &running.port], running.home.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!running.home.path().join(".playwriter/relay-server.log.1").exists());
+}
+
+#[test]
+fn logs_that_cannot_be_written_are_no_reason_to_fail() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join(".playwriter"), "").unwrap();
+    let mut child =
+        command(&["serve", "--port", "0"], home.path()).stderr(Stdio::piped()).spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let said: Vec<String> = stderr
+        .lines()
+        .map(Result::unwrap)
+        .inspect(|line| drop(line.starts_with("relay is running").then(|| terminate(&child))))
+        .collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(said[0].contains("the logs cannot be written; going on without them"), "{said:?}");
+    assert!(said[1].starts_with("relay is running at http://"), "{said:?}");
 }
 
 #[test]
@@ -120,21 +197,40 @@ const DIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../extension-shell/dist
 struct Relay {
     child: Child,
     port: String,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Relay {
     fn start() -> Self {
+        Self::start_with(&[], &[])
+    }
+
+    fn start_with(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut child =
-            command(&["serve", "--port", "0"], home.path()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command(&["serve", "--port", "0"], home.path())
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let address = stderr
             .lines()
             .map(Result::unwrap)
             .find_map(|line| line.strip_prefix("relay is running at http://").map(str::to_owned));
         let port = address.unwrap().rsplit(':').next().unwrap().to_owned();
-        Self { child, port, _home: home }
+        Self { child, port, home }
+    }
+
+    /// The status of an answer.
+    fn get(&self, address: &str, path: &str) -> u16 {
+        let host = format!("{address}:{}", self.port);
+        let mut stream = TcpStream::connect(&host).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 
     fn terminate(&self) {
@@ -158,6 +254,7 @@ fn playwriter(arguments: &[&str]) -> Output {
 fn command(arguments: &[&str], home: &Path) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(arguments).env("HOME", home).env("RUST_LOG", "warn").stdin(Stdio::null());
+    command.env_remove("PLAYWRITER_TOKEN");
     command
 }
 

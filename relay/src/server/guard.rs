@@ -2,38 +2,66 @@
 //!
 //! The relay listens on loopback, but so does every page in every browser of this machine reach
 //! it: a page can open WebSockets across origins, and can point a name of its own at 127.0.0.1.
-//! Browsers cannot forge `Host`, `Origin` and `Sec-Fetch-Site`, so these three decide.
+//! Browsers cannot forge `Host`, `Origin` and `Sec-Fetch-Site`, so these three keep pages out. The
+//! token, where there is one, keeps other programs and other machines out.
 
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use shared_protocol::ExtensionId;
 use warp::http::{HeaderMap, StatusCode};
 use warp::{Filter, Rejection};
 
+use super::token::Token;
+
 /// Ours (the `key` in `extension-shell/manifest.json`), and the two in the field.
 const EXTENSIONS: [&str; 3] =
     [crate::EXTENSION_ID, "jfeammnjpkecdekppnclgkkffahnhfhe", "pebbngnfojnignonigcnkdilknapkgid"];
 
+/// What a web page may send across origins without asking first.
+const FORM_TYPES: [&str; 3] =
+    ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
+
+const NO_PAGES: &str = "web pages may not talk to the relay";
+
 /// Which door a request knocks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
-    /// Only an extension of ours.
+    /// The extension's socket: only an extension of ours, in a browser on this machine.
     Extension,
+    /// What the extension asks before it connects. It has no token, and Chrome sends no `Origin`
+    /// with what an extension fetches, so anybody on this machine may ask.
+    Doorbell,
     /// Programs of this user: anything that is no web page.
     Client,
+    /// As [`Door::Client`], for requests that open and close tabs.
+    Change,
 }
 
-/// The names under which the relay may be called.
+/// Under which names the relay may be called, and what must be shown.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     hosts: Vec<String>,
+    /// Bound to all addresses of this machine, each of which is a name for it.
+    any_address: bool,
+    token: Option<Token>,
+}
+
+/// What is known of a request before it is let in.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    headers: HeaderMap,
+    pub(crate) query: String,
+    path: String,
+    peer: Option<SocketAddr>,
 }
 
 /// Why a request was not let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    pub(crate) reason: String,
+    pub(crate) reason: &'static str,
 }
 
 impl warp::reject::Reject for Refusal {}
@@ -43,41 +71,128 @@ pub(crate) fn admitted(
     policy: Arc<Policy>,
     door: Door,
 ) -> impl Filter<Extract = (), Error = Rejection> + Clone {
-    warp::header::headers_cloned()
-        .and_then(move |headers: HeaderMap| {
-            let verdict = policy.admit(door, &headers).map_err(warp::reject::custom);
-            std::future::ready(verdict)
+    caller()
+        .and_then(move |caller: Caller| {
+            std::future::ready(policy.admit(door, &caller).map_err(warp::reject::custom))
         })
         .untuple_one()
 }
 
+/// Who knocks.
+pub(crate) fn caller() -> impl Filter<Extract = (Caller,), Error = Infallible> + Clone {
+    let query = warp::query::raw().or_else(|_| async { Ok::<_, Infallible>((String::new(),)) });
+    warp::header::headers_cloned().and(query).and(warp::path::full()).and(warp::addr::remote()).map(
+        |headers, query, path: warp::path::FullPath, peer| Caller {
+            headers,
+            query,
+            path: path.as_str().to_owned(),
+            peer,
+        },
+    )
+}
+
 impl Policy {
     /// Loopback by its three names, and the host that the user bound.
-    pub(crate) fn new(host: &str) -> Self {
+    pub(crate) fn new(host: &str, token: Option<Token>) -> Self {
         let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
-        let bound = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        if !hosts.contains(&bound) {
-            hosts.push(bound);
+        let address = address_in(host);
+        // 0.0.0.0 is no name to be called by: pages have used it to get past browsers' checks.
+        let any_address = address.is_some_and(|address| address.is_unspecified());
+        match address {
+            Some(IpAddr::V6(address)) if !any_address => hosts.push(format!("[{address}]")),
+            Some(_) if any_address => {}
+            Some(_) | None => hosts.push(host.to_owned()),
         }
-        Self { hosts }
+        Self { hosts, any_address, token }
     }
 
-    fn admit(&self, door: Door, headers: &HeaderMap) -> Result<(), Refusal> {
-        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-        let host = header("host").ok_or_else(|| refusal("the Host header is missing"))?;
-        if !self.hosts.iter().any(|allowed| host_name(host).eq_ignore_ascii_case(allowed)) {
-            return Err(refusal("this Host is not allowed; use 127.0.0.1 or localhost"));
+    /// Decides, and says in the log whom it refused. The query may hold a token, so it is left out.
+    pub(crate) fn admit(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+        let verdict = self.check(door, caller);
+        if let Err(Refusal { status, reason }) = &verdict {
+            let (path, peer) = (&caller.path, caller.peer);
+            tracing::info!(%status, path, ?peer, "refused a request: {reason}");
         }
-        let origin = headers.get("origin").map(|value| value.to_str().unwrap_or("unreadable"));
-        match (door, origin) {
-            (_, Some(origin)) if is_ours(origin) => Ok(()),
-            (Door::Extension, _) => Err(refusal("only the Playwriter extension may connect here")),
-            (Door::Client, Some(_)) => Err(refusal("web pages may not talk to the relay")),
-            (Door::Client, None) => match header("sec-fetch-site") {
-                None | Some("none") => Ok(()),
-                Some(_) => Err(refusal("web pages may not talk to the relay")),
-            },
+        verdict
+    }
+
+    fn check(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+        let host = caller.header("host").ok_or(forbidden("the Host header is missing"))?;
+        if !self.knows(host_name(host)) {
+            return Err(forbidden(
+                "this Host is not allowed; use 127.0.0.1 or localhost, or start the relay with --host",
+            ));
         }
+        let origin =
+            caller.headers.get("origin").map(|value| value.to_str().unwrap_or("unreadable"));
+        let is_ours = origin.is_some_and(is_ours);
+        if door == Door::Extension {
+            return match (is_ours, caller.is_on_this_machine()) {
+                (true, true) => Ok(()),
+                (true, false) => {
+                    Err(forbidden("the extension must run on the same machine as the relay"))
+                }
+                (false, _) => Err(forbidden("only the Playwriter extension may connect here")),
+            };
+        }
+        if origin.is_some() && !is_ours {
+            return Err(forbidden(NO_PAGES));
+        }
+        if (!is_ours || door == Door::Change) && !caller.is_same_site() {
+            return Err(forbidden(NO_PAGES));
+        }
+        if door == Door::Change && caller.sends_a_form() {
+            let reason = "a request that changes something may not look like a form; \
+                          send no body, or application/json";
+            return Err(Refusal { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, reason });
+        }
+        if self.trusts(caller) || (door == Door::Doorbell && caller.is_on_this_machine()) {
+            return Ok(());
+        }
+        Err(Refusal {
+            status: StatusCode::UNAUTHORIZED,
+            reason: "this relay wants its token: send the header `Authorization: Bearer <token>`, \
+                     or add `?token=<token>` to the address",
+        })
+    }
+
+    /// Whether the caller shows the token, if there is one.
+    pub(crate) fn trusts(&self, caller: &Caller) -> bool {
+        let is_shown = |token: &Token| token.is_shown(&caller.headers, &caller.query);
+        self.token.as_ref().is_none_or(is_shown)
+    }
+
+    /// What must be shown.
+    pub(crate) fn token(&self) -> Option<&Token> {
+        self.token.as_ref()
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        // A name can be made to point here by anybody, an address cannot.
+        let is_address = || address_in(name).is_some_and(|address| !address.is_unspecified());
+        self.hosts.iter().any(|allowed| name.eq_ignore_ascii_case(allowed))
+            || (self.any_address && is_address())
+    }
+}
+
+impl Caller {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    fn is_on_this_machine(&self) -> bool {
+        self.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
+    }
+
+    /// Browsers say so of what a page sends; other programs send no such header.
+    fn is_same_site(&self) -> bool {
+        self.headers.get("sec-fetch-site").is_none_or(|site| site == "none")
+    }
+
+    fn sends_a_form(&self) -> bool {
+        let Some(kind) = self.header("content-type") else { return false };
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        FORM_TYPES.iter().any(|form| kind.eq_ignore_ascii_case(form))
     }
 }
 
@@ -95,62 +210,15 @@ fn host_name(host: &str) -> &str {
     }
 }
 
-fn refusal(reason: &str) -> Refusal {
-    Refusal { status: StatusCode::FORBIDDEN, reason: reason.to_owned() }
+/// The address that a host is, with or without brackets, if it is none to be looked up.
+pub(crate) fn address_in(host: &str) -> Option<IpAddr> {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    bare.parse().ok()
+}
+
+fn forbidden(reason: &'static str) -> Refusal {
+    Refusal { status: StatusCode::FORBIDDEN, reason }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn programs_on_this_machine_come_in() {
-        for host in ["127.0.0.1:19988", "localhost:19988", "LOCALHOST", "[::1]:19988"] {
-            assert!(admit(Door::Client, &[("host", host)]), "{host}");
-        }
-    }
-
-    #[test]
-    fn a_foreign_name_for_this_machine_is_refused() {
-        for host in ["evil.example:19988", "0.0.0.0:19988", "127.0.0.1.evil.example", ""] {
-            assert!(!admit(Door::Client, &[("host", host)]), "{host}");
-        }
-        assert!(!admit(Door::Client, &[]));
-    }
-
-    #[test]
-    fn a_web_page_is_refused_at_every_door() {
-        for header in [
-            ("origin", "https://evil.example"),
-            ("origin", "http://127.0.0.1:19988"),
-            ("origin", "null"),
-            ("origin", "chrome-extension://abcdefghijklmnopabcdefghijklmnop"),
-            ("sec-fetch-site", "cross-site"),
-            ("sec-fetch-site", "same-site"),
-        ] {
-            for door in [Door::Client, Door::Extension] {
-                assert!(!admit(door, &[("host", "127.0.0.1:19988"), header]), "{header:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn only_our_extensions_come_in_as_extensions() {
-        let host = ("host", "127.0.0.1:19988");
-        assert!(!admit(Door::Extension, &[host]));
-        for id in EXTENSIONS {
-            let origin = format!("chrome-extension://{id}");
-            assert!(admit(Door::Extension, &[host, ("origin", &origin)]), "{id}");
-        }
-    }
-
-    #[test]
-    fn an_address_typed_into_the_browser_is_no_web_page() {
-        assert!(admit(Door::Client, &[("host", "localhost:1"), ("sec-fetch-site", "none")]));
-    }
-
-    fn admit(door: Door, headers: &[(&'static str, &str)]) -> bool {
-        let map = headers.iter().map(|(k, v)| (k.parse().unwrap(), v.parse().unwrap())).collect();
-        Policy::new("127.0.0.1").admit(door, &map).is_ok()
-    }
-}
+mod tests;

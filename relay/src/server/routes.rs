@@ -3,18 +3,18 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use shared_protocol::ExtensionHello;
-use shared_protocol::http::Version;
-use warp::http::{Response, StatusCode};
+use serde::Deserialize;
+use shared_protocol::http::{ExtensionStatus, Version};
+use shared_protocol::{ExtensionHello, TargetId};
+use warp::http::{HeaderValue, StatusCode, header};
 use warp::{Filter, Rejection, Reply};
 
-use super::guard::{Door, Policy, Refusal, admitted};
+use super::events::{Handle, Peer};
+use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
+use super::json;
+use super::reply::{self, Body, text};
 use super::socket::{self, MAX_MESSAGE};
-use super::{Handle, Peer, discovery};
 use crate::state::{Input, Relay};
-
-type Body = Response<String>;
 
 const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
 
@@ -24,76 +24,73 @@ pub(crate) fn routes(
     policy: Policy,
 ) -> impl Filter<Extract = (impl Reply,), Error = Infallible> + Clone {
     let policy = Arc::new(policy);
-    let at_extension_door = admitted(Arc::clone(&policy), Door::Extension);
-    let at_client_door = admitted(policy, Door::Client);
+    let door = |door| admitted(Arc::clone(&policy), door);
     let extension = warp::path!("extension")
-        .and(at_extension_door.and(extension_socket(handle.clone())).recover(refused));
-    let others = at_client_door.and(
+        .and(door(Door::Extension).and(extension_socket(handle.clone())).recover(rejected));
+    let doorbell = doorbell(&handle, &policy).recover(refused);
+    let json = json::routes(handle.clone(), Arc::clone(&policy)).recover(refused);
+    let others = door(Door::Client).and(
         questions(&handle)
             .or(client_socket(handle))
             .or(warp::any().map(|| text(StatusCode::NOT_FOUND, "there is nothing at this path"))),
     );
-    extension.or(others).recover(refused)
+    extension.or(doorbell).or(json).or(others).recover(rejected)
+}
+
+/// What the extension asks before it connects.
+fn doorbell(
+    handle: &Handle,
+    policy: &Arc<Policy>,
+) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
+    let reading = warp::get().or(warp::head()).unify();
+    let admitted = admitted(Arc::clone(policy), Door::Doorbell);
+    let root = warp::path::end().and(reading).and(admitted.clone());
+    let version = warp::path!("version").and(reading).and(admitted.clone());
+    let status = warp::path!("extension" / "status").and(reading).and(admitted).and(caller());
+    let (handle, policy) = (handle.clone(), Arc::clone(policy));
+    let status = status.then(move |caller: Caller| {
+        let (handle, is_trusted) = (handle.clone(), policy.trusts(&caller));
+        async move {
+            let status = handle.view(Relay::extension_status).await;
+            // Whose browser it is concerns only those who have the token.
+            let status = status.map(|status| match is_trusted {
+                true => status,
+                false => ExtensionStatus {
+                    connected: status.connected,
+                    active_targets: status.active_targets,
+                    ..ExtensionStatus::default()
+                },
+            });
+            status.map_or_else(reply::shutting_down, |status| reply::json(&status))
+        }
+    });
+    root.map(|| text(StatusCode::OK, "OK"))
+        .or(version.map(|| reply::json(&Version { version: crate::VERSION.to_owned() })))
+        .unify()
+        .or(status)
+        .unify()
 }
 
 fn questions(handle: &Handle) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
     let reading = warp::get().or(warp::head()).unify();
-    let root = warp::path::end().and(reading).map(|| text(StatusCode::OK, "OK"));
-    let version = warp::path!("version")
-        .and(reading)
-        .map(|| json(&Version { version: crate::VERSION.to_owned() }));
-    let extension = warp::path!("extension" / "status")
-        .and(reading)
-        .and(answer(handle, |relay, _, _| json(&relay.extension_status())));
     let extensions = warp::path!("extensions" / "status")
         .and(reading)
-        .and(answer(handle, |relay, _, _| json(&relay.extensions_status())));
+        .and(answer(handle, |relay| reply::json(&relay.extensions_status())));
     let pages = warp::path!("extension-status")
         .and(reading)
-        .and(answer(handle, |relay, _, _| json(&relay.pages_status())));
-    // Chrome takes either verb for these.
-    let reading = warp::get().or(warp::put()).unify().or(warp::head()).unify();
-    let json_version =
-        warp::path!("json" / "version").and(reading).and(answer(handle, |relay, handle, host| {
-            json(&discovery::version(relay, handle.browser_id(), host))
-        }));
-    let json_list = warp::path!("json")
-        .or(warp::path!("json" / "list"))
-        .unify()
-        .and(reading)
-        .and(answer(handle, |relay, _, host| json(&discovery::list(relay, host))));
-    root.or(version)
-        .unify()
-        .or(extension)
-        .unify()
-        .or(extensions)
-        .unify()
-        .or(pages)
-        .unify()
-        .or(json_version)
-        .unify()
-        .or(json_list)
-        .unify()
+        .and(answer(handle, |relay| reply::json(&relay.pages_status())));
+    extensions.or(pages).unify()
 }
 
 /// Answers from the relay's state, which only its own task may look at.
-fn answer<F>(
+fn answer(
     handle: &Handle,
-    body: F,
-) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<F>
-where
-    F: Fn(&Relay, &Handle, &str) -> Body + Clone + Send + Sync + 'static,
-{
+    body: fn(&Relay) -> Body,
+) -> impl Filter<Extract = (Body,), Error = Infallible> + Clone + use<> {
     let handle = handle.clone();
-    warp::header::<String>("host").then(move |host: String| {
-        let (handle, body) = (handle.clone(), body.clone());
-        async move {
-            let asker = handle.clone();
-            let answer = handle.view(move |relay| body(relay, &asker, &host)).await;
-            answer.unwrap_or_else(|| {
-                text(StatusCode::SERVICE_UNAVAILABLE, "the relay is shutting down")
-            })
-        }
+    warp::any().then(move || {
+        let handle = handle.clone();
+        async move { handle.view(body).await.unwrap_or_else(reply::shutting_down) }
     })
 }
 
@@ -120,25 +117,35 @@ struct ClientQuery {
     extension_id: Option<String>,
 }
 
+/// Who a client is and what it wants, as its path says.
+#[derive(Debug, Default)]
+struct ClientPath {
+    name: Option<String>,
+    page: Option<TargetId>,
+}
+
 fn client_socket(
     handle: Handle,
 ) -> impl Filter<Extract = (impl Reply,), Error = Rejection> + Clone {
-    let unnamed = warp::path!("cdp")
+    let browser = warp::path!("cdp")
         .or(warp::path!("devtools" / "browser"))
         .unify()
         .or(warp::path!("devtools" / "browser" / String).map(drop).untuple_one())
         .unify()
-        .map(|| None);
-    let named = warp::path!("cdp" / String).map(Some);
+        .map(ClientPath::default);
+    let named = warp::path!("cdp" / String)
+        .map(|name| ClientPath { name: Some(name), ..ClientPath::default() });
+    let page = warp::path!("devtools" / "page" / String)
+        .map(|id: String| ClientPath { page: Some(TargetId::new(id)), ..ClientPath::default() });
     let plain = warp::any().map(|| text(StatusCode::BAD_REQUEST, ONLY_SOCKETS));
-    let path = unnamed.or(named).unify();
+    let path = browser.or(named).unify().or(page).unify();
     let socket = path.and(warp::query::<ClientQuery>()).and(warp::ws()).map(
-        move |name, query: ClientQuery, ws: warp::ws::Ws| {
+        move |ClientPath { name, page }, query: ClientQuery, ws: warp::ws::Ws| {
             let handle = handle.clone();
             upgraded(ws, move |socket| {
                 let client = handle.next_client();
                 let extension = query.extension_id;
-                let connected = Input::ClientConnected { client, name, extension, page: None };
+                let connected = Input::ClientConnected { client, name, extension, page };
                 socket::run(socket, handle, Peer::Client(client), connected)
             })
         },
@@ -156,33 +163,26 @@ where
     ws.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE).on_upgrade(serve)
 }
 
-/// Turns a rejection into a status and a sentence.
-async fn refused(rejection: Rejection) -> Result<Body, Infallible> {
-    let (status, reason) = if let Some(refusal) = rejection.find::<Refusal>() {
-        (refusal.status, refusal.reason.clone())
-    } else if rejection.find::<warp::reject::InvalidQuery>().is_some() {
-        (StatusCode::BAD_REQUEST, "the query of this address cannot be read".to_owned())
-    } else {
-        (StatusCode::BAD_REQUEST, ONLY_SOCKETS.to_owned())
+/// Answers what the guard refused; another route may still take the rest.
+async fn refused(rejection: Rejection) -> Result<Body, Rejection> {
+    let Some(Refusal { status, reason }) = rejection.find::<Refusal>() else {
+        return Err(rejection);
     };
-    tracing::debug!(%status, reason, "refused a request");
-    Ok(text(status, &reason))
+    let mut body = text(*status, *reason);
+    if *status == StatusCode::UNAUTHORIZED {
+        let scheme = HeaderValue::from_static("Bearer");
+        body.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    Ok(body)
 }
 
-fn json<T: Serialize>(value: &T) -> Body {
-    let mut response = Response::new(serde_json::to_string(value).unwrap_or_default());
-    content_type(&mut response, "application/json; charset=UTF-8");
-    response
-}
-
-fn text(status: StatusCode, body: &str) -> Body {
-    let mut response = Response::new(body.to_owned());
-    *response.status_mut() = status;
-    content_type(&mut response, "text/plain; charset=UTF-8");
-    response
-}
-
-fn content_type(response: &mut Body, value: &'static str) {
-    let value = warp::http::HeaderValue::from_static(value);
-    response.headers_mut().insert(warp::http::header::CONTENT_TYPE, value);
+/// Answers whatever no route took.
+async fn rejected(rejection: Rejection) -> Result<Body, Infallible> {
+    Ok(match refused(rejection).await {
+        Ok(body) => body,
+        Err(rejection) if rejection.find::<warp::reject::InvalidQuery>().is_some() => {
+            text(StatusCode::BAD_REQUEST, "the query of this address cannot be read")
+        }
+        Err(_) => text(StatusCode::BAD_REQUEST, ONLY_SOCKETS),
+    })
 }

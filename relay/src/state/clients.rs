@@ -18,6 +18,8 @@ pub(crate) struct Client {
     /// The extension it drives.
     pub(crate) connection: ConnectionId,
     pub(crate) sessions: Sessions,
+    /// Whether it has not sent anything yet.
+    pub(crate) is_new: bool,
     /// What pages may do while it is here.
     pub(crate) permissions: Vec<Rule>,
     /// The browser-level session on which it traces, and the tab that does it.

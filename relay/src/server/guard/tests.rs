@@ -1,0 +1,149 @@
+use super::*;
+
+const HOST: (&str, &str) = ("host", "127.0.0.1:19988");
+
+#[test]
+fn programs_on_this_machine_come_in() {
+    for host in ["127.0.0.1:19988", "localhost:19988", "LOCALHOST", "[::1]:19988"] {
+        assert_eq!(status(Door::Client, &[("host", host)]), 200, "{host}");
+    }
+}
+
+#[test]
+fn a_foreign_name_for_this_machine_is_refused() {
+    for host in ["evil.example:19988", "0.0.0.0:19988", "127.0.0.1.evil.example", "10.0.0.7", ""] {
+        assert_eq!(status(Door::Client, &[("host", host)]), 403, "{host}");
+    }
+    assert_eq!(status(Door::Client, &[]), 403);
+}
+
+#[test]
+fn the_name_that_was_bound_is_one_of_ours() {
+    for (bound, host, expected) in [
+        ("10.0.0.7", "10.0.0.7:19988", true),
+        ("10.0.0.7", "10.0.0.8:19988", false),
+        ("2001:db8::7", "[2001:db8::7]:19988", true),
+        ("[2001:db8::7]", "[2001:db8::7]", true),
+        ("workshop.local", "Workshop.local:19988", true),
+        ("workshop.local", "evil.workshop.local", false),
+        ("0.0.0.0", "10.0.0.7:19988", true),
+        ("0.0.0.0", "[2001:db8::7]:19988", true),
+        ("0.0.0.0", "0.0.0.0:19988", false),
+        ("::", "10.0.0.7", true),
+        ("::", "[::]:19988", false),
+        ("0.0.0.0", "evil.example", false),
+    ] {
+        let policy = Policy::new(bound, None);
+        assert_eq!(policy.knows(host_name(host)), expected, "{host} for {bound}");
+    }
+}
+
+#[test]
+fn a_web_page_is_refused_at_every_door() {
+    for header in [
+        ("origin", "https://evil.example"),
+        ("origin", "http://127.0.0.1:19988"),
+        ("origin", "null"),
+        ("origin", "chrome-extension://abcdefghijklmnopabcdefghijklmnop"),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+        ("sec-fetch-site", "same-origin"),
+    ] {
+        for door in [Door::Client, Door::Extension, Door::Doorbell, Door::Change] {
+            assert_eq!(status(door, &[HOST, header]), 403, "{header:?}");
+        }
+    }
+}
+
+#[test]
+fn only_our_extensions_come_in_as_extensions() {
+    assert_eq!(status(Door::Extension, &[HOST]), 403);
+    for id in EXTENSIONS {
+        let origin = format!("chrome-extension://{id}");
+        assert_eq!(status(Door::Extension, &[HOST, ("origin", &origin)]), 200, "{id}");
+    }
+}
+
+#[test]
+fn an_extension_comes_from_this_machine_or_not_at_all() {
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    for (peer, expected) in [
+        ("127.0.0.1:5000", 200),
+        ("[::1]:5000", 200),
+        ("[::ffff:127.0.0.1]:5000", 200),
+        ("10.0.0.8:5000", 403),
+        ("[::ffff:10.0.0.8]:5000", 403),
+    ] {
+        let mut caller = caller(&[HOST, ("origin", &origin)]);
+        caller.peer = Some(peer.parse().unwrap());
+        assert_eq!(status_of(&guarded(None), Door::Extension, &caller), expected, "{peer}");
+        caller.peer = None;
+        assert_eq!(status_of(&guarded(None), Door::Extension, &caller), 403);
+    }
+}
+
+#[test]
+fn an_address_typed_into_the_browser_is_no_web_page() {
+    assert_eq!(status(Door::Client, &[HOST, ("sec-fetch-site", "none")]), 200);
+}
+
+#[test]
+fn what_changes_something_is_never_a_form() {
+    for kind in ["text/plain", "Text/Plain;charset=UTF-8", FORM_TYPES[0], FORM_TYPES[1]] {
+        assert_eq!(status(Door::Change, &[HOST, ("content-type", kind)]), 415, "{kind}");
+    }
+    assert_eq!(status(Door::Change, &[HOST, ("content-type", "application/json")]), 200);
+    assert_eq!(status(Door::Change, &[HOST]), 200);
+    assert_eq!(status(Door::Client, &[HOST, ("content-type", "text/plain")]), 200);
+}
+
+#[test]
+fn a_token_is_wanted_of_all_but_the_extension() {
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    let guarded = guarded(Some("s3cret"));
+    let from = |door, headers: &[_]| status_of(&guarded, door, &caller(headers));
+    for door in [Door::Client, Door::Change] {
+        assert_eq!(from(door, &[HOST]), 401);
+        assert_eq!(from(door, &[HOST, ("origin", &origin)]), 401);
+        assert_eq!(from(door, &[HOST, ("authorization", "Bearer wrong")]), 401);
+        assert_eq!(from(door, &[HOST, ("authorization", "Bearer s3cret")]), 200);
+    }
+    assert_eq!(from(Door::Extension, &[HOST, ("origin", &origin)]), 200);
+    assert_eq!(from(Door::Doorbell, &[HOST]), 200);
+}
+
+#[test]
+fn other_machines_show_the_token_even_to_ring() {
+    let mut caller = caller(&[HOST]);
+    caller.peer = Some(([10, 0, 0, 8], 5000).into());
+    assert_eq!(status_of(&guarded(Some("s3cret")), Door::Doorbell, &caller), 401);
+    caller.query = "token=s3cret".to_owned();
+    assert_eq!(status_of(&guarded(Some("s3cret")), Door::Doorbell, &caller), 200);
+}
+
+#[test]
+fn the_token_opens_no_door_for_a_page() {
+    let headers = [HOST, ("origin", "https://evil.example"), ("authorization", "Bearer s3cret")];
+    assert_eq!(status_of(&guarded(Some("s3cret")), Door::Client, &caller(&headers)), 403);
+}
+
+fn status(door: Door, headers: &[(&'static str, &str)]) -> u16 {
+    status_of(&guarded(None), door, &caller(headers))
+}
+
+fn status_of(policy: &Policy, door: Door, caller: &Caller) -> u16 {
+    policy.check(door, caller).map_or_else(|refusal| refusal.status.as_u16(), |()| 200)
+}
+
+fn guarded(token: Option<&str>) -> Policy {
+    Policy::new("127.0.0.1", token.map(Token::new))
+}
+
+fn caller(headers: &[(&'static str, &str)]) -> Caller {
+    Caller {
+        headers: headers.iter().map(|(k, v)| (k.parse().unwrap(), v.parse().unwrap())).collect(),
+        query: String::new(),
+        path: "/".to_owned(),
+        peer: Some(([127, 0, 0, 1], 5000).into()),
+    }
+}

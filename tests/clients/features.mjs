@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createInterface } from 'node:readline';
 import { tidyUp } from './raw.mjs';
 
-const LIMIT = 10_000;
+const LIMIT = 15_000;
 
 /// Set when there is no relay between the clients and the browser.
 export const direct = process.env.CONFORMANCE_DIRECT === '1';

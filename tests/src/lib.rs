@@ -6,6 +6,8 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
 
+mod conformance;
+mod direct;
 mod playwright;
 mod raw_client;
 mod raw_relay;
@@ -26,6 +28,8 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+pub use conformance::{CLIENTS, Client, Results};
+pub use direct::DirectBrowser;
 pub use raw_client::RawClient;
 pub use raw_relay::RawRelay;
 pub use screen::{Colour, Screen};

@@ -15,7 +15,7 @@ export const frames = {
 
   'worker: evaluate and end': async ({ visit }) => {
     const page = await visit('/workers.html');
-    const [worker] = await Promise.all([page.waitForEvent('worker'), page.evaluate(() => void start())]);
+    const [worker] = await Promise.all([page.waitForEvent('worker'), page.evaluate(() => start() && said())]);
     same(await worker.evaluate(() => self.depth), 1);
     const ended = worker.waitForEvent?.('close') ?? new Promise((resolve) => worker.once('close', resolve));
     await page.evaluate(() => worker.terminate());

@@ -46,8 +46,7 @@ export const trouble = {
   'a discarded tab does not hold up connecting': relayOnly(async ({ visit, another }) => {
     const page = await visit('/index.html?discarded');
     truly(page);
-    await ask({ worker: `chrome.tabs.query({}).then((tabs) =>
-      chrome.tabs.discard(tabs.find((tab) => tab.url.includes('discarded')).id)).then(() => true)` });
+    await ask({ worker: `${tab('discarded')}.then((id) => chrome.tabs.discard(id)).then(() => true)` });
     await quickly(another);
   }),
 
@@ -65,11 +64,10 @@ export const trouble = {
 
   'to a chrome:// page and back': relayOnly(async ({ visit, context, site }) => {
     await visit('/index.html?travels');
-    const go = (from, to) => ask({ worker: `chrome.tabs.query({}).then((tabs) => chrome.tabs.update(
-      tabs.find((tab) => (tab.pendingUrl || tab.url).includes('${from}')).id, { url: '${to}' })).then(() => true)` });
+    const go = (from, to) => ask({ worker:
+      `${tab(from)}.then((id) => chrome.tabs.update(id, { url: '${to}' })).then(() => true)` });
     await go('travels', 'chrome://version');
-    await until('chrome to be there', () => ask({ worker: `chrome.tabs.query({}).then((tabs) =>
-      tabs.some((tab) => tab.status === 'complete' && tab.url.startsWith('chrome://version')))` }));
+    await until('chrome to be there', () => ask({ worker: `${tab('chrome://version')}.then(Boolean)` }));
     await go('chrome://version', `${site}/form.html?back`);
     const page = await until('the page to be back', () => context.pages().find((page) => page.url().endsWith('?back')));
     same(await page.evaluate(() => document.title), 'a form');
@@ -85,6 +83,9 @@ export const trouble = {
     same(await page.title(), 'a form');
   }),
 };
+
+/// In the extension's worker: the id of the tab whose address has this in it.
+const tab = (part) => `chrome.debugger.getTargets().then((all) => all.find(({ url }) => url.includes('${part}'))?.tabId)`;
 
 async function quickly(another) {
   const start = Date.now();

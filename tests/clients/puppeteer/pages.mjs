@@ -85,7 +85,7 @@ export const pages = {
   'worker: evaluate and end': async ({ visit }) => {
     const page = await visit('/workers.html');
     const [worker] = await Promise.all([
-      new Promise((resolve) => page.once('workercreated', resolve)), page.evaluate(() => void start())]);
+      new Promise((resolve) => page.once('workercreated', resolve)), page.evaluate(() => start() && said())]);
     same(await worker.evaluate(() => self.depth), 1);
     const ended = new Promise((resolve) => page.once('workerdestroyed', resolve));
     await page.evaluate(() => worker.terminate());

@@ -6,26 +6,31 @@ import { onePage } from './together.mjs';
 const get = (page, path) => page.evaluate((path) => fetch(path).then((answer) => answer.text()), path);
 
 async function intercept(page, path, handle) {
+  const listener = (request) => (request.url().endsWith(path) ? handle(request) : request.continue());
+  page.on('request', listener);
   await page.setRequestInterception(true);
-  page.on('request', (request) => (request.url().endsWith(path) ? handle(request) : request.continue()));
+  return async () => {
+    page.off('request', listener);
+    await page.setRequestInterception(false);
+  };
 }
 
 export const requests = {
   'interception: respond and continue': async ({ visit }) => {
     const page = await visit('/index.html');
-    await intercept(page, '/made-up', (request) => request.respond({ body: 'made up' }));
+    const stop = await intercept(page, '/made-up', (request) => request.respond({ body: 'made up' }));
     same([await get(page, '/made-up'), await get(page, '/hello.txt')], ['made up', 'hello']);
-    await page.setRequestInterception(false);
+    await stop();
     same(await get(page, '/hello.txt'), 'hello');
   },
 
   'interception: one per client on one page': async (given) => {
     const { a, b } = await onePage(given, '/index.html');
     await intercept(a, '/from-a', (request) => request.respond({ body: 'a' }));
-    await intercept(b, '/from-b', (request) => request.respond({ body: 'b' }));
+    const stop = await intercept(b, '/from-b', (request) => request.respond({ body: 'b' }));
     same([await get(a, '/from-a'), await get(a, '/from-b'), await get(b, '/from-a')], ['a', 'b', 'a']);
     same(await get(b, '/hello.txt'), 'hello');
-    await b.setRequestInterception(false);
+    await stop();
     same(await get(a, '/from-a'), 'a');
   },
 

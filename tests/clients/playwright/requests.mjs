@@ -3,7 +3,8 @@ import { same, truly } from '../features.mjs';
 import { killable } from '../raw.mjs';
 import { onePage } from './together.mjs';
 
-const get = (page, path) => page.evaluate((path) => fetch(path).then((answer) => answer.text()), path);
+const get = (page, path) => page.evaluate(
+  (path) => fetch(path, { cache: 'no-store' }).then((answer) => answer.text()), path);
 
 export const requests = {
   'route: fulfil, change, abort': async ({ visit }) => {

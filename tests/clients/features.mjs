@@ -15,8 +15,9 @@ export const direct = process.env.CONFORMANCE_DIRECT === '1';
 export const relayOnly = (feature) => Object.assign(feature, { relayOnly: true });
 
 /// Runs the features whose names contain one of the wanted words, one after the other. `connect`
-/// makes what each of them is given, with a connection of its own; `disconnect` ends it.
-export async function run(features, { endpoint, wanted, connect, disconnect }) {
+/// makes what each of them is given, with a connection of its own; `disconnect` ends it, and `end`
+/// what all of them used.
+export async function run(features, { endpoint, wanted, connect, disconnect, end = async () => {} }) {
   const results = {};
   let escaped;
   process.on('unhandledRejection', (error) => (escaped ??= error));
@@ -44,6 +45,7 @@ export async function run(features, { endpoint, wanted, connect, disconnect }) {
     console.error(`${results[name] === 'ok' ? 'ok  ' : 'FAIL'} ${name} (${Date.now() - start} ms)` +
       (results[name] === 'ok' ? '' : `: ${results[name]}`));
   }
+  await within(3_000, end(), 'the end').catch(() => {});
   console.log(JSON.stringify(results));
   process.exit(0);
 }

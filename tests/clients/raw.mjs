@@ -126,12 +126,17 @@ export async function tidyUp(endpoint) {
     try {
       for (const { targetId, url: address } of await raw.pages()) {
         if (!kept.has(targetId)) await raw.send('Target.closeTarget', { targetId }).catch(() => {});
-        else if (address !== 'about:blank') {
-          await raw.send('Page.navigate', { url: 'about:blank' }, await raw.attach(targetId));
-        }
+        else if (address !== 'about:blank') await blank(raw, targetId);
       }
     } finally {
       raw.close();
     }
   };
+}
+
+async function blank(raw, targetId) {
+  const session = await raw.attach(targetId);
+  await raw.send('Page.enable', {}, session);
+  await raw.send('Page.navigate', { url: 'about:blank' }, session);
+  await raw.next('Page.loadEventFired', ({ sessionId }) => sessionId === session);
 }

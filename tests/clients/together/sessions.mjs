@@ -44,7 +44,7 @@ export const sessions = {
     same(cleared, []);
   },
 
-  'scripts and style sheets are told to each': async ({ sessionsOf }) => {
+  'scripts are told to each': async ({ sessionsOf }) => {
     const [one, two] = await sessionsOf();
     const scripts = [one, two].map((session) => heard(session, 'Debugger.scriptParsed'));
     await one.send('Debugger.enable');
@@ -92,7 +92,7 @@ export const sessions = {
     same((await one.send('Runtime.callFunctionOn', call)).result.value, 42);
   },
 
-  'the cache is off while one wants so': relayOnly(async ({ sessionsOf, a }) => {
+  'the cache is off while one wants so': async ({ sessionsOf, a }) => {
     const [one, two, three] = await sessionsOf();
     for (const session of [one, two, three]) await session.send('Network.enable');
     await one.send('Network.setCacheDisabled', { cacheDisabled: true });
@@ -101,9 +101,9 @@ export const sessions = {
     for (let round = 0; round < 2; round++) await a.evaluate(() => fetch('/hello.txt').then((answer) => answer.text()));
     await until('the answers', () => responses.length === 2);
     same(responses.map(({ response }) => response.fromDiskCache), [false, false]);
-  }),
+  },
 
-  'the page policy is off while one wants so': relayOnly(async ({ sessionsOf, a, site }) => {
+  'the page policy is off while one wants so': async ({ sessionsOf, a, site }) => {
     const [one, two] = await sessionsOf();
     for (const session of [one, two]) await session.send('Page.enable');
     await one.send('Page.setBypassCSP', { enabled: true });
@@ -114,7 +114,7 @@ export const sessions = {
       document.head.append(script);
       return window.ran;
     }), true);
-  }),
+  },
 
   'time zone, language and agent: the last one counts': relayOnly(async ({ sessionsOf, a, killB }) => {
     const [one, two] = await sessionsOf();
@@ -166,7 +166,7 @@ export const sessions = {
     same(detached, []);
   },
 
-  'interception: only who holds a request may answer': relayOnly(async ({ sessionsOf, a }) => {
+  'interception: only who holds a request may answer': async ({ sessionsOf, a }) => {
     const [one, two] = await sessionsOf();
     const paused = heard(one, 'Fetch.requestPaused');
     await one.send('Fetch.enable', { patterns: [{ urlPattern: '*hello.txt' }] });
@@ -178,10 +178,9 @@ export const sessions = {
     await two.send('Fetch.disable');
     await one.send('Fetch.continueRequest', { requestId });
     same(await text, 'hello');
-  }),
+  },
 
-  'the same ids on several sessions of two sockets': async ({ endpoint, a, site }) => {
-    truly(site);
+  'the same ids on several sessions of two sockets': async ({ endpoint, a }) => {
     const raws = [];
     for (let count = 0; count < 2; count++) raws.push(await Raw.connect(await socketOf(endpoint)));
     const { targetId } = (await raws[0].pages()).find(({ url }) => url === a.url());

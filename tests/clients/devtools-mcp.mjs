@@ -67,15 +67,13 @@ const features = {
     truly((await call('performance_stop_trace')).includes('trace'));
   },
 
-  handle_dialog: async () => {
+  'evaluate_script answers dialogs': async () => {
     await call('new_page', { url: `${site}/index.html` });
-    await call('evaluate_script', { function: '() => void setTimeout(() => (window.said = confirm("so?")))' });
-    await call('handle_dialog', { action: 'dismiss' });
-    const said = await call('evaluate_script', { function: '() => window.said' });
+    const said = await call('evaluate_script', { function: '() => confirm("so?")', dialogAction: 'dismiss' });
     truly(said.includes('false'), said);
   },
 
-  'close_page': async () => {
+  close_page: async () => {
     const opened = await call('new_page', { url: `${site}/index.html` });
     const pageId = Number(opened.match(/(\d+): .*\[selected\]/)[1]);
     const left = await call('close_page', { pageId });

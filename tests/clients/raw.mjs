@@ -49,9 +49,9 @@ export class Raw {
     return new Promise((resolve, reject) => this.#calls.set(id, { method, resolve, reject }));
   }
 
-  /// The first event of that kind, past or to come, that is as wanted.
-  next(method, wanted = () => true) {
-    const find = () => this.events.find((event) => event.method === method && wanted(event));
+  /// The first event of that kind, past or to come, that is as wanted; `from` skips earlier ones.
+  next(method, wanted = () => true, from = 0) {
+    const find = () => this.events.slice(from).find((event) => event.method === method && wanted(event));
     return new Promise((resolve) => {
       const look = () => {
         const found = find();

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, Command};
 use tokio::time::timeout;
 
-use crate::{DirectBrowser, Stage};
+use crate::{DirectBrowser, Stage, oxide};
 
 /// Each feature has a limit; a script that takes longer than this has lost its way.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -44,11 +44,11 @@ pub const CLIENTS: [Client; 14] = [
     scripted("Puppeteer", "22", "puppeteer.mjs", "puppeteer-22"),
     scripted("Several clients on one tab", "", "together.mjs", "playwright-core"),
     scripted("Clients that vanish", "", "vanishing.mjs", "playwright-core"),
-    in_rust("chromiumoxide"),
+    Client { family: "chromiumoxide", version: "", script: None, package: "" },
     scripted("chrome-remote-interface", "", "remote-interface.mjs", "chrome-remote-interface"),
     scripted("chrome-devtools-mcp", "", "devtools-mcp.mjs", "chrome-devtools-mcp"),
     scripted("@playwright/mcp", "", "playwright-mcp.mjs", "@playwright/mcp"),
-    in_rust("Raw sequences"),
+    scripted("Raw sequences", "", "sequences.mjs", ""),
 ];
 
 impl Client {
@@ -67,24 +67,26 @@ impl Client {
         format!("{} {}", self.family, self.version).trim_end().to_owned()
     }
 
-    /// Runs the client's script against the relay of a stage. Without words, all features.
+    /// Runs the client's features against the relay of a stage. Without words, all of them.
     pub async fn run(&self, stage: &Stage, words: &[String]) -> Results {
-        self.run_script(&stage.url(), &stage.site.url(), Some(stage), words).await
+        self.run_against(&stage.url(), &stage.site.url(), Some(stage), words).await
     }
 
     /// As [`Client::run`], against a browser without a relay. What only a relay has is left out.
     pub async fn run_directly(&self, browser: &DirectBrowser, words: &[String]) -> Results {
-        self.run_script(&browser.url(), &browser.site.url(), None, words).await
+        self.run_against(&browser.url(), &browser.site.url(), None, words).await
     }
 
-    async fn run_script(
+    async fn run_against(
         &self,
         endpoint: &str,
         site: &str,
         stage: Option<&Stage>,
         words: &[String],
     ) -> Results {
-        let script = self.script.expect("the client has a script");
+        let Some(script) = self.script else {
+            return oxide::run(endpoint, site, stage.is_some(), words).await;
+        };
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let mut node = Command::new("node")
             .arg(Path::new("clients").join(script))
@@ -144,8 +146,4 @@ const fn scripted(
     package: &'static str,
 ) -> Client {
     Client { family, version, script: Some(script), package }
-}
-
-const fn in_rust(family: &'static str) -> Client {
-    Client { family, version: "", script: None, package: "" }
 }

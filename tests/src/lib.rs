@@ -8,6 +8,7 @@
 
 mod conformance;
 mod direct;
+mod oxide;
 mod playwright;
 mod raw_client;
 mod raw_relay;

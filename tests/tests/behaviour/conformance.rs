@@ -50,6 +50,16 @@ async fn clients_that_vanish() {
 }
 
 #[tokio::test]
+async fn chromiumoxide() {
+    conforms("chromiumoxide").await;
+}
+
+#[tokio::test]
+async fn raw_sequences() {
+    conforms("Raw sequences").await;
+}
+
+#[tokio::test]
 async fn chrome_remote_interface() {
     conforms("chrome-remote-interface").await;
 }
@@ -64,7 +74,7 @@ async fn playwright_mcp() {
     conforms("@playwright/mcp").await;
 }
 
-/// Runs a client's script on a stage of its own.
+/// Runs a client's features on a stage of its own.
 async fn conforms(name: &str) {
     let client = Client::named(name);
     let stage = Stage::with_controlled_tab().await;
@@ -74,7 +84,7 @@ async fn conforms(name: &str) {
 }
 
 /// Writes the results down; fails unless every feature works, but for the known exceptions.
-pub(crate) fn judge(client: &Client, results: &Results) {
+fn judge(client: &Client, results: &Results) {
     table::write(client, results);
     assert!(!results.is_empty(), "{} did nothing", client.name());
     let excepted = |feature: &str| {

@@ -6,6 +6,9 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
 
+mod conformance;
+mod direct;
+mod oxide;
 mod playwright;
 mod raw_client;
 mod raw_relay;
@@ -27,6 +30,8 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+pub use conformance::{CLIENTS, Client, Results};
+pub use direct::DirectBrowser;
 pub use raw_client::RawClient;
 pub use raw_relay::RawRelay;
 pub use screen::{Colour, Screen};

@@ -4,6 +4,8 @@
 
 mod behaviour {
     mod clients;
+    mod conformance;
+    mod conformance_table;
     mod connection;
     mod consent;
     mod driving;

@@ -1,0 +1,95 @@
+// Dialogs, crashes, pages that cannot be driven, and an extension that starts again.
+import { ask, relayOnly, same, truly, until } from '../features.mjs';
+import { Raw, socketOf } from '../raw.mjs';
+
+export const trouble = {
+  'dialogs: alert, confirm, prompt': async ({ visit }) => {
+    const page = await visit('/index.html');
+    const seen = [];
+    page.on('dialog', async (dialog) => {
+      seen.push(`${dialog.type()} ${dialog.message()}`);
+      await dialog.accept(dialog.type() === 'prompt' ? 'me' : undefined);
+    });
+    same(await page.evaluate(() => [alert('a'), confirm('b'), prompt('c')]), [undefined, true, 'me']);
+    same(seen, ['alert a', 'confirm b', 'prompt c']);
+  },
+
+  'beforeunload: close at once': async ({ visit }) => {
+    const page = await visit('/leaving.html');
+    await page.getByRole('button').click();
+    await page.close();
+    truly(page.isClosed());
+  },
+
+  'beforeunload: ask first': async ({ visit }) => {
+    const page = await visit('/leaving.html');
+    await page.getByRole('button').click();
+    const [dialog] = await Promise.all([
+      page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
+    same(dialog.type(), 'beforeunload');
+    const closed = page.waitForEvent('close');
+    await dialog.accept();
+    await closed;
+  },
+
+  'a tab with an open alert does not hold up connecting': relayOnly(async ({ endpoint, another, site }) => {
+    const raw = await Raw.connect(await socketOf(endpoint));
+    const { targetId } = await raw.send('Target.createTarget', { url: `${site}/index.html` });
+    const session = await raw.attach(targetId);
+    await raw.send('Page.enable', {}, session);
+    await raw.evaluate('void setTimeout(() => alert("stop"))', session);
+    await raw.next('Page.javascriptDialogOpening');
+    await quickly(another);
+    raw.close();
+  }),
+
+  'a discarded tab does not hold up connecting': relayOnly(async ({ visit, another }) => {
+    const page = await visit('/index.html?discarded');
+    truly(page);
+    await ask({ worker: `${tab('discarded')}.then((id) => chrome.tabs.discard(id)).then(() => true)` });
+    await quickly(another);
+  }),
+
+  'crash of a page': async ({ context, visit }) => {
+    const page = await visit('/index.html');
+    const bystander = await visit('/form.html');
+    const session = await context.newCDPSession(page);
+    const crashed = page.waitForEvent('crash');
+    session.send('Page.crash').catch(() => {});
+    await crashed;
+    same(await bystander.evaluate(() => document.title), 'a form');
+    await page.close();
+    await (await context.newPage()).close();
+  },
+
+  'to a chrome:// page and back': relayOnly(async ({ visit, context, site }) => {
+    await visit('/index.html?travels');
+    const go = (from, to) => ask({ worker:
+      `${tab(from)}.then((id) => chrome.tabs.update(id, { url: '${to}' })).then(() => true)` });
+    await go('travels', 'chrome://version');
+    await until('chrome to be there', () => ask({ worker: `${tab('chrome://version')}.then(Boolean)` }));
+    await go('chrome://version', `${site}/form.html?back`);
+    const page = await until('the page to be back', () => context.pages().find((page) => page.url().endsWith('?back')));
+    same(await page.evaluate(() => document.title), 'a form');
+    await page.goto(`${site}/index.html`);
+    same(await page.title(), 'a page');
+  }),
+
+  'the extension starts again under a client': relayOnly(async ({ visit, site }) => {
+    const page = await visit('/index.html');
+    await ask({ endWorker: true });
+    same(await page.evaluate(() => document.title), 'a page');
+    await page.goto(`${site}/form.html`);
+    same(await page.title(), 'a form');
+  }),
+};
+
+/// In the extension's worker: the id of the tab whose address has this in it.
+const tab = (part) => `chrome.debugger.getTargets().then((all) => all.find(({ url }) => url.includes('${part}'))?.tabId)`;
+
+async function quickly(another) {
+  const start = Date.now();
+  const browser = await another();
+  truly(Date.now() - start < 3_000, 'connecting took longer than 3 s');
+  same(await browser.contexts()[0].pages()[0].evaluate(() => 1 + 1), 2);
+}

@@ -1,0 +1,118 @@
+// node vanishing.mjs <playwright package> <endpoint> <site> [words of features]
+//
+// Clients that vanish at any moment: what they leave behind must be as if they had never come.
+import puppeteer from 'puppeteer-25';
+import { run, same, truly, until, within } from './features.mjs';
+import { killable, Raw, socketOf } from './raw.mjs';
+
+const [name, endpoint, site, ...wanted] = process.argv.slice(2);
+const { chromium } = await import(name).then((module) => module.default ?? module);
+
+/// The tab that is open all the time.
+const tab = await (async () => {
+  const raw = await Raw.connect(await socketOf(endpoint));
+  const [{ targetId }] = await raw.pages();
+  raw.close();
+  return targetId;
+})();
+
+/// The same moments in every run.
+function moments(seed) {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+const kinds = {
+  playwright: async (url) => {
+    const browser = await chromium.connectOverCDP(url, { timeout: 5_000 });
+    const [context] = browser.contexts();
+    const [open] = context.pages();
+    await open.addInitScript(() => (window.left = true));
+    await open.setViewportSize({ width: 333, height: 222 });
+    await open.route('**', () => {});
+    const page = await context.newPage();
+    page.goto(`${site}/workers.html`).catch(() => {});
+    await page.close();
+    await browser.close();
+  },
+  puppeteer: async (url) => {
+    const browser = await puppeteer.connect({ browserWSEndpoint: url, protocolTimeout: 5_000 });
+    const [open] = await browser.pages();
+    await open.evaluateOnNewDocument(() => (window.left = true));
+    await open.setRequestInterception(true);
+    const page = await browser.newPage();
+    page.goto(`${site}/frames.html`).catch(() => {});
+    await page.close();
+    await browser.disconnect();
+  },
+};
+
+/// Starts a client and ends it after so many milliseconds, whatever it does then.
+async function cutShort(kind, after) {
+  const way = await killable(endpoint);
+  const work = kinds[kind](way.url).catch(() => {});
+  await Promise.race([work, new Promise((resolve) => setTimeout(resolve, after))]);
+  way.kill();
+  await within(6_000, work, 'the end of a client that was cut off').catch(() => {});
+}
+
+const look = `({ left: window.left, width: innerWidth, touch: navigator.maxTouchPoints })`;
+
+/// What a client that comes afterwards finds in the tab that was open all the time.
+async function state() {
+  const raw = await Raw.connect(await socketOf(endpoint));
+  try {
+    const session = await raw.attach(tab);
+    await raw.send('Page.enable', {}, session);
+    const loaded = raw.next('Page.loadEventFired');
+    await raw.send('Page.navigate', { url: `${site}/index.html` }, session);
+    await within(3_000, loaded, 'loading a page');
+    return JSON.stringify(await raw.evaluate(look, session));
+  } finally {
+    raw.close();
+  }
+}
+
+async function closeOthers() {
+  const raw = await Raw.connect(await socketOf(endpoint));
+  for (const { targetId } of await raw.pages()) {
+    if (targetId !== tab) await raw.send('Target.closeTarget', { targetId }).catch(() => {});
+  }
+  raw.close();
+}
+
+const vanish = (kind, seed) => async () => {
+  const before = await state();
+  const moment = moments(seed);
+  for (let round = 0; round < 4; round++) {
+    await Promise.all([cutShort(kind, moment(700)), cutShort(kind, moment(700))]);
+  }
+  await until('the tab to be as before', async () => (await state().catch(() => '')) === before);
+  await closeOthers();
+  const browser = await chromium.connectOverCDP(endpoint, { timeout: 5_000 });
+  const [page] = browser.contexts()[0].pages();
+  same(await page.evaluate(() => 6 * 7), 42);
+  const opened = await browser.contexts()[0].newPage();
+  await opened.goto(`${site}/frames.html`);
+  const frame = await until('the frame', () => opened.frames()[1]);
+  truly(await frame.evaluate(() => document.readyState));
+  await opened.close();
+  await browser.close();
+};
+
+const features = {
+  'Playwright clients cut off at random moments': vanish('playwright', 1),
+  'Puppeteer clients cut off at random moments': vanish('puppeteer', 2),
+
+  'a hundred sockets that say nothing': async () => {
+    const url = await socketOf(endpoint);
+    const raws = await Promise.all(Array.from({ length: 100 }, () => Raw.connect(url)));
+    for (const raw of raws) raw.close();
+    truly(await state());
+  },
+};
+
+await run(features, { endpoint, wanted, connect: async () => ({}), disconnect: async () => {} });

@@ -1,5 +1,5 @@
 //! Downloads that the relay asks for. CDP may say that one is complete before Chrome has given the
-//! file its name, so what is found is answered when it has ended.
+//! file its name, so what is found is answered when it has ended, unless the relay cannot wait.
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ pub(super) struct Downloads<P>(BTreeMap<Ticket, Wanted<P>>);
 struct Wanted<P> {
     url: String,
     exclude: Vec<i64>,
+    at_once: bool,
     /// As it was seen last.
     found: FoundDownload<P>,
 }
@@ -31,8 +32,8 @@ impl<P> Downloads<P> {
         query: DownloadQuery<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let DownloadQuery { url, exclude, .. } = query;
-        let wanted = Wanted { url, exclude, found: nothing() };
+        let DownloadQuery { url, exclude, at_once, .. } = query;
+        let wanted = Wanted { url, exclude, at_once, found: nothing() };
         effects.push(wanted.search(ticket));
         effects.push(Effect::DownloadOverdueLater { ticket });
         self.0.insert(ticket, wanted);
@@ -51,7 +52,7 @@ impl<P> Downloads<P> {
     ) -> Option<Result<FoundDownload<P>, String>> {
         let wanted = self.0.get_mut(&ticket)?;
         match outcome {
-            Ok(found) if found.state.as_deref() == Some("in_progress") => {
+            Ok(found) if !wanted.at_once && found.state.as_deref() == Some("in_progress") => {
                 wanted.found = found;
                 None
             }

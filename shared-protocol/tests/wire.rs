@@ -161,6 +161,7 @@ fn what_the_relay_says() {
                     query: DownloadQuery {
                         url: "https://example.com/a.pdf".to_owned(),
                         exclude: vec![3, 4],
+                        at_once: false,
                         extra: Extra::default(),
                     },
                 },

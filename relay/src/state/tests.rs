@@ -2,6 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "any instant will do")]
 
+mod browser;
+mod script;
+mod sharing;
+mod targets;
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

@@ -1,0 +1,176 @@
+//! A stage on which effects are read as lines:
+//!
+//! - `A pw-tab-1 #5 {}` answers a client's command, `A pw-tab-1 Page.loadEventFired {}` is an event
+//!   for it (`-` is the socket itself),
+//! - `> pw-tab-1 Page.enable {}` goes to the extension.
+
+use super::*;
+
+/// Two clients that are attached to the same tab, as `pw-tab-1` each.
+pub(super) struct Script {
+    stage: Stage,
+    last_request: i64,
+}
+
+pub(super) const A: ClientId = ClientId(2);
+pub(super) const B: ClientId = ClientId(3);
+
+impl Script {
+    pub(super) fn new() -> Self {
+        Self::with_capabilities("")
+    }
+
+    pub(super) fn with_capabilities(capabilities: &str) -> Self {
+        let mut stage = Stage::new();
+        let hello = ExtensionHello {
+            install_id: Some("one".to_owned()),
+            capabilities: Some(capabilities.to_owned()),
+            ..ExtensionHello::default()
+        };
+        stage.handle(Input::ExtensionConnected {
+            connection: EXTENSION,
+            hello,
+            user_agent: String::new(),
+        });
+        stage.attach_tab(EXTENSION, "pw-tab-1", "T1");
+        stage.connect_client(A, None, None);
+        stage.connect_client(B, None, None);
+        let mut script = Self { stage, last_request: 0 };
+        script.says(A, "- 1 Target.setAutoAttach", AUTO_ATTACH);
+        script.says(B, "- 1 Target.setAutoAttach", AUTO_ATTACH);
+        script
+    }
+
+    /// A client's command, as `session id method`.
+    pub(super) fn says(&mut self, client: ClientId, command: &str, params: &str) -> Vec<String> {
+        let mut words = command.split(' ');
+        let mut word = || words.next().unwrap();
+        let session = Some(word()).filter(|session| *session != "-").map(SessionId::new);
+        let id = RequestId(word().parse().unwrap());
+        let (method, params) = (word().to_owned(), Some(serde_json::from_str(params).unwrap()));
+        let command = Command { id, session, method, params };
+        self.handle(Input::ClientSent { client, command })
+    }
+
+    /// As [`Script::says`], and the extension answers what it is asked at once.
+    pub(super) fn does(&mut self, client: ClientId, command: &str, params: &str) -> Vec<String> {
+        let mut lines = self.says(client, command, params);
+        if lines.iter().any(|line| line.starts_with('>')) {
+            lines.extend(self.chrome_answers("{}"));
+        }
+        lines
+    }
+
+    /// The extension answers the last request.
+    pub(super) fn chrome_answers(&mut self, result: &str) -> Vec<String> {
+        let id = self.last_request;
+        self.chrome_answers_to(id, result)
+    }
+
+    pub(super) fn chrome_answers_to(&mut self, id: i64, result: &str) -> Vec<String> {
+        let result = serde_json::from_str(result).unwrap();
+        let message = ExtensionMessage::Reply { id: RequestId(id), outcome: Ok(Some(result)) };
+        self.handle(Input::ExtensionSent { connection: EXTENSION, message })
+    }
+
+    pub(super) fn chrome_fails(&mut self, error: &str) -> Vec<String> {
+        let id = RequestId(self.last_request);
+        let message = ExtensionMessage::Reply { id, outcome: Err(error.to_owned()) };
+        self.handle(Input::ExtensionSent { connection: EXTENSION, message })
+    }
+
+    /// An event of a real session.
+    pub(super) fn chrome_says(&mut self, session: &str, method: &str, params: &str) -> Vec<String> {
+        let message = ExtensionMessage::Event(CdpEvent {
+            session_id: Some(SessionId::new(session)).filter(|id| id.as_str() != "-"),
+            method: method.to_owned(),
+            params: Some(serde_json::from_str(params).unwrap()),
+            extra: Extra::default(),
+        });
+        self.handle(Input::ExtensionSent { connection: EXTENSION, message })
+    }
+
+    /// Chrome attaches to a child.
+    pub(super) fn child(&mut self, parent: &str, session: &str, kind: &str, waits: bool) -> Vec<String> {
+        let params = json!({
+            "sessionId": session,
+            "targetInfo": { "targetId": format!("target-{kind}"), "type": kind, "url": "x:" },
+            "waitingForDebugger": waits,
+        });
+        self.chrome_says(parent, "Target.attachedToTarget", &params.to_string())
+    }
+
+    pub(super) fn leaves(&mut self, client: ClientId) -> Vec<String> {
+        self.handle(Input::ClientDisconnected { client })
+    }
+
+    pub(super) fn after(&mut self, time: Duration) -> Vec<String> {
+        let effects = self.stage.at(time, Input::DeadlinePassed);
+        self.read(effects)
+    }
+
+    pub(super) fn handle(&mut self, input: Input) -> Vec<String> {
+        let effects = self.stage.handle(input);
+        self.read(effects)
+    }
+
+    pub(super) fn attach_tab(&mut self, session: &str, target: &str) -> Vec<String> {
+        let effects = self.stage.attach_tab(EXTENSION, session, target);
+        self.read(effects)
+    }
+
+    /// The number of the last request to the extension.
+    pub(super) fn last_request(&self) -> i64 {
+        self.last_request
+    }
+
+    fn read(&mut self, effects: Vec<Effect>) -> Vec<String> {
+        effects.iter().filter_map(|effect| self.line(effect)).collect()
+    }
+
+    fn line(&mut self, effect: &Effect) -> Option<String> {
+        match effect {
+            Effect::SendToClient { client, frame } => {
+                let frame = serde_json::to_value(frame).unwrap();
+                let session = frame["sessionId"].as_str().unwrap_or("-");
+                let who = if *client == A { "A" } else { "B" };
+                Some(match frame["method"].as_str() {
+                    Some(method) => format!("{who} {session} {method} {}", frame["params"]),
+                    None if frame["error"].is_null() => {
+                        format!("{who} {session} #{} {}", frame["id"], frame["result"])
+                    }
+                    None => {
+                        format!("{who} {session} #{} ! {}", frame["id"], frame["error"]["message"])
+                    }
+                })
+            }
+            Effect::SendToExtension { message: RelayMessage::Ping, .. } | Effect::Log { .. } => None,
+            Effect::SendToExtension { message, .. } => {
+                let message = serde_json::to_value(message).unwrap();
+                if let Some(id) = message["id"].as_i64() {
+                    self.last_request = id;
+                }
+                let params = &message["params"];
+                Some(match params["method"].as_str() {
+                    Some(method) => {
+                        let session = params["sessionId"].as_str().unwrap_or("-");
+                        let params = &params["params"];
+                        let params = if params.is_null() { String::new() } else { params.to_string() };
+                        format!("> {session} {method} {params}").trim_end().to_owned()
+                    }
+                    None => format!("> {} {params}", message["method"].as_str().unwrap()),
+                })
+            }
+            Effect::CloseClient { client, reason, .. } => Some(format!("{client:?} closed: {reason}")),
+            Effect::CloseExtension { reason, .. } => Some(format!("extension closed: {reason}")),
+            Effect::CopyDownload { from, to, .. } => Some(format!("copy {from:?} to {to:?}")),
+        }
+    }
+}
+
+const NOTHING: [&str; 0] = [];
+
+/// No effect at all.
+pub(super) fn nothing() -> [&'static str; 0] {
+    NOTHING
+}

@@ -1,0 +1,149 @@
+//! Tabs, frames and workers: who is told of them, in which order, and when they run.
+
+use super::script::{A, B, Script, nothing};
+use super::*;
+
+const WAIT: &str = AUTO_ATTACH;
+const NO_WAIT: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}"#;
+const TABS_ONLY: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page","exclude":true},{}]}"#;
+
+#[test]
+fn a_tab_is_a_target_around_its_page_for_those_who_look_at_tabs() {
+    let mut script = Script::new();
+    let lines = script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true,"filter":[{}]}"#);
+    let kinds: Vec<&str> = lines.iter().filter_map(|line| kind(line)).collect();
+    assert_eq!(kinds, ["browser", "tab", "page"]);
+    script.says(B, "- 2 Target.setAutoAttach", r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#);
+    let lines = script.says(B, "- 3 Target.setAutoAttach", TABS_ONLY);
+    assert!(lines[0].starts_with(r#"B - Target.attachedToTarget {"sessionId":"tab-of-pw-tab-1""#));
+    assert_eq!(lines[1..], ["B - #3 {}"]);
+    let lines = script.says(B, "tab-of-pw-tab-1 1 Target.setAutoAttach", WAIT);
+    assert!(lines[0].starts_with(
+        r#"B tab-of-pw-tab-1 Target.attachedToTarget {"sessionId":"pw-tab-1""#
+    ));
+    let gone = script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
+    let order: Vec<String> = gone.iter().map(|line| line.split(" {").next().unwrap().to_owned()).collect();
+    assert_eq!(
+        order,
+        [
+            "A - Target.detachedFromTarget",
+            "B tab-of-pw-tab-1 Target.detachedFromTarget",
+            "A - Target.targetDestroyed",
+            "B - Target.detachedFromTarget",
+            "A - Target.targetDestroyed",
+        ]
+    );
+}
+
+#[test]
+fn a_new_tab_is_announced_before_its_creation_is_answered() {
+    let mut script = Script::new();
+    script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true}"#);
+    assert_eq!(
+        script.says(A, "- 3 Target.createTarget", r#"{"url":"about:blank"}"#),
+        [r#"> - Target.createTarget {"url":"about:blank"}"#]
+    );
+    let lines = script.attach_tab("pw-tab-2", "T2");
+    let methods: Vec<&str> = lines.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
+    assert_eq!(
+        methods,
+        [
+            "Target.targetCreated",
+            "Target.attachedToTarget",
+            "Target.attachedToTarget",
+            "Target.targetInfoChanged",
+        ]
+    );
+    assert_eq!(script.chrome_answers(r#"{"targetId":"T2"}"#), [r#"A - #3 {"targetId":"T2"}"#]);
+}
+
+#[test]
+fn each_session_hears_of_the_children_it_wants_and_a_newcomer_of_those_that_are_there() {
+    let mut script = Script::new();
+    let only_frames = r#"{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{"type":"iframe"}]}"#;
+    script.does(A, "pw-tab-1 1 Target.setAutoAttach", only_frames);
+    assert_eq!(script.child("pw-tab-1", "F", "iframe", false).len(), 1);
+    assert_eq!(script.child("pw-tab-1", "W", "worker", false), nothing());
+    let lines = script.says(B, "pw-tab-1 1 Target.setAutoAttach", NO_WAIT);
+    assert!(lines[0].contains(r#""sessionId":"F""#) && lines[1].contains(r#""sessionId":"W""#));
+    assert_eq!(lines[2], "B pw-tab-1 #1 {}");
+    let off = r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#;
+    let lines = script.says(B, "pw-tab-1 2 Target.setAutoAttach", off);
+    assert_eq!(lines.len(), 3, "two ends and an answer: {lines:?}");
+    assert!(script.leaves(A)[0].starts_with(r#"> pw-tab-1 Target.setAutoAttach {"autoAttach":false"#));
+}
+
+#[test]
+fn a_target_runs_when_all_who_hold_it_back_have_let_go() {
+    let mut script = Script::new();
+    script.does(A, "pw-tab-1 1 Target.setAutoAttach", WAIT);
+    script.does(B, "pw-tab-1 1 Target.setAutoAttach", WAIT);
+    script.child("pw-tab-1", "W", "worker", true);
+    let run = "W 2 Runtime.runIfWaitingForDebugger";
+    assert_eq!(script.says(A, run, "{}"), ["A W #2 {}"]);
+    assert_eq!(script.says(B, run, "{}"), ["> W Runtime.runIfWaitingForDebugger {}"]);
+}
+
+#[test]
+fn a_target_runs_when_who_holds_it_back_leaves_or_takes_too_long() {
+    let mut script = Script::new();
+    script.does(A, "pw-tab-1 1 Target.setAutoAttach", WAIT);
+    script.child("pw-tab-1", "W", "worker", true);
+    assert_eq!(script.after(Duration::from_secs(4)), nothing());
+    assert_eq!(script.after(Duration::from_secs(5)), ["> W Runtime.runIfWaitingForDebugger"]);
+    script.child("pw-tab-1", "V", "worker", true);
+    let lines = script.leaves(A);
+    assert!(lines.contains(&"> V Runtime.runIfWaitingForDebugger".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn a_service_worker_is_announced_once_at_the_root_and_outlives_its_page() {
+    let mut script = Script::new();
+    script.attach_tab("pw-tab-2", "T2");
+    let lines = script.child("pw-tab-1", "S1", "service_worker", false);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert!(lines[0].starts_with("A - Target.attachedToTarget"));
+    assert_eq!(script.child("pw-tab-2", "S2", "service_worker", false), nothing());
+    let lines = script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
+    let again = lines.iter().filter(|line| line.contains("Target.attachedToTarget")).count();
+    assert_eq!(again, 2, "{lines:?}");
+}
+
+#[test]
+fn a_client_of_one_page_needs_no_sessions() {
+    let mut script = Script::new();
+    let client = ClientId(9);
+    let page = Some(TargetId::new("T1"));
+    script.handle(Input::ClientConnected { client, name: None, extension: None, page });
+    let lines = script.says(client, "- 5 Page.enable", "{}");
+    assert_eq!(lines, ["> pw-tab-1 Page.enable {}"]);
+    assert_eq!(script.chrome_answers("{}"), ["B - #5 {}"]);
+    assert_eq!(
+        script.chrome_says("pw-tab-1", "Page.loadEventFired", "{}"),
+        ["B - Page.loadEventFired {}"]
+    );
+    let gone = script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
+    assert!(gone.contains(&"ClientId(9) closed: the page has gone".to_owned()), "{gone:?}");
+}
+
+#[test]
+fn a_client_that_finds_no_tab_gets_one_before_it_is_answered() {
+    let mut script = Script::new();
+    script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
+    let client = ClientId(9);
+    let connected = Input::ClientConnected { client, name: None, extension: None, page: None };
+    assert_eq!(script.handle(connected), nothing());
+    assert_eq!(
+        script.says(client, "- 1 Target.setAutoAttach", NO_WAIT),
+        ["> createInitialTab null"]
+    );
+    let tab = json!({ "success": true, "tabId": 1, "sessionId": "pw-tab-2", "targetInfo": info("T2") });
+    let lines = script.chrome_answers(&tab.to_string());
+    assert_eq!(lines.len(), 4, "A and B, the newcomer and its answer: {lines:?}");
+    assert_eq!(lines[3], "B - #1 {}");
+}
+
+fn kind(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(r#""type":""#)?;
+    rest.split('"').next()
+}

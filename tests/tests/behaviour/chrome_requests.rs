@@ -25,12 +25,7 @@ async fn a_window_is_seen_moved_and_shown_without_being_focused() {
     let window = answer(&mut relay, "getWindow", json!({ "windowId": id })).await;
     assert_eq!(bounds(&window), json!([50, 40, 800, 500, "normal"]));
     assert!(window["contentWidth"].is_null());
-    for state in ["maximized", "normal"] {
-        let change = json!({ "windowId": id, "state": state });
-        assert_eq!(answer(&mut relay, "setWindow", change).await, json!({}));
-        let window = answer(&mut relay, "getWindow", json!({ "windowId": id })).await;
-        assert_eq!(window["state"], state);
-    }
+    set_state(&mut relay, id, "maximized").await;
     assert_eq!(stage.in_worker(FOCUSED).await, before, "it stays behind");
 
     let (_, refusal) = relay.request("setWindow", json!({ "windowId": 1, "left": 0 })).await;
@@ -41,6 +36,21 @@ async fn a_window_is_seen_moved_and_shown_without_being_focused() {
         "when the user has allowed it"
     );
     assert_ne!(stage.in_worker(FOCUSED).await, before);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_window_that_is_restored_leaves_the_focus_where_it_was() {
+    let mut stage = Stage::on_a_screen().await;
+    stage.stop_relay().await;
+    let mut relay = stage.raw_relay().await;
+    let before = stage.in_worker(FOCUSED).await;
+    let target = open(&mut relay, json!({ "url": "about:blank", "newWindow": true })).await;
+    let window = answer(&mut relay, "getWindow", json!({ "targetId": target })).await;
+    for state in ["fullscreen", "normal"] {
+        set_state(&mut relay, &window["windowId"], state).await;
+        assert_eq!(stage.in_worker(FOCUSED).await, before, "{state}");
+    }
     stage.end().await;
 }
 
@@ -110,6 +120,13 @@ const FOCUSED: &str = "chrome.windows.getLastFocused().then(({ id }) => id)";
 
 fn bounds(window: &Value) -> Value {
     ["left", "top", "width", "height", "state"].iter().map(|key| window[*key].clone()).collect()
+}
+
+async fn set_state(relay: &mut RawRelay, window: &Value, state: &str) {
+    let change = json!({ "windowId": window, "state": state });
+    assert_eq!(answer(relay, "setWindow", change).await, json!({}));
+    let window = answer(relay, "getWindow", json!({ "windowId": window })).await;
+    assert_eq!(window["state"], state);
 }
 
 /// Whether the page may know where it is, and notify.

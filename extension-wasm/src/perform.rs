@@ -278,7 +278,7 @@ async fn see_window(of: WindowOf) -> Result<BrowserWindow<JsPayload>, ChromeErro
         }
     };
     let window = window.ok_or_else(|| tabs::without_window("tabs.get"))?;
-    let windows::Window { id, left, top, width, height, state } = windows::get(window).await?;
+    let windows::Window { id, left, top, width, height, state, .. } = windows::get(window).await?;
     Ok(BrowserWindow {
         window_id: id.0.into(),
         left,

@@ -174,8 +174,12 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::SocketClosed { attempt, code } => {
+                let was_open = self.connection.is_open();
                 if self.connection.closed(attempt, code, effects) {
-                    self.relay_lost(effects);
+                    self.show_all(effects);
+                    if was_open {
+                        self.give_relay_up_later(effects);
+                    }
                 }
             }
             Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
@@ -331,11 +335,6 @@ impl<P: Payload> Worker<P> {
                 _ => self.show(id, effects),
             }
         }
-    }
-
-    fn relay_lost(&mut self, effects: &mut Vec<Effect<P>>) {
-        self.show_all(effects);
-        self.give_relay_up_later(effects);
     }
 
     fn give_relay_up_later(&mut self, effects: &mut Vec<Effect<P>>) {

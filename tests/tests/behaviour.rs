@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod behaviour {
+    mod chrome_requests;
     mod clients;
     mod conformance;
     mod conformance_table;
@@ -18,6 +19,7 @@ mod behaviour {
     mod older_relays;
     mod popups;
     mod separate_window;
+    mod silent_tabs;
     mod visible;
     mod wire_rules;
     mod worker_death;

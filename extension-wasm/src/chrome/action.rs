@@ -1,14 +1,10 @@
 //! <https://developer.chrome.com/docs/extensions/reference/api/action>
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use shared_protocol::TabId;
 
 use super::{argument, promptly};
 use crate::error::ChromeError;
-
-const SIZES: [u16; 4] = [16, 32, 48, 128];
 
 /// Shows `icons/<name>-<size>.png` on one tab.
 pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeError> {
@@ -16,9 +12,21 @@ pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeErro
     #[serde(rename_all = "camelCase")]
     struct Details {
         tab_id: TabId,
-        path: BTreeMap<String, String>,
+        path: Paths,
     }
-    let path = SIZES.map(|size| (size.to_string(), format!("/icons/{name}-{size}.png"))).into();
+    #[derive(Serialize)]
+    struct Paths {
+        #[serde(rename = "16")]
+        of_16: String,
+        #[serde(rename = "32")]
+        of_32: String,
+        #[serde(rename = "48")]
+        of_48: String,
+        #[serde(rename = "128")]
+        of_128: String,
+    }
+    let of = |size: u16| format!("/icons/{name}-{size}.png");
+    let path = Paths { of_16: of(16), of_32: of(32), of_48: of(48), of_128: of(128) };
     let details = argument(&Details { tab_id, path });
     promptly("action.setIcon", sys::set_icon(&details)).await.map(drop)
 }

@@ -20,7 +20,7 @@ pub(crate) async fn join(tab: TabId, groups: &[GroupId]) -> Result<Option<GroupI
     }
     let Some(window) = window_id else { return Ok(None) };
     let there = in_window(window).await?.into_iter().find(|group| groups.contains(group));
-    let group = group_tab(tab, there).await?;
+    let group = group_tab(tab, there, window).await?;
     if there.is_none() {
         decorate(group).await?;
     }
@@ -35,32 +35,42 @@ pub(crate) async fn leave(tab: TabId, groups: &[GroupId]) -> Result<(), ChromeEr
     Ok(())
 }
 
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InWindow {
+    window_id: WindowId,
+}
+
 async fn in_window(window_id: WindowId) -> Result<Vec<GroupId>, ChromeError> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Query {
-        window_id: WindowId,
-    }
     #[derive(Deserialize)]
     struct Group {
         id: GroupId,
     }
     const API: &str = "tabGroups.query";
-    let found = promptly(API, sys::query(&argument(&Query { window_id }))).await?;
+    let found = promptly(API, sys::query(&argument(&InWindow { window_id }))).await?;
     let groups: Vec<Group> = answer(API, found)?;
     Ok(groups.into_iter().map(|group| group.id).collect())
 }
 
-async fn group_tab(tab: TabId, group_id: Option<GroupId>) -> Result<GroupId, ChromeError> {
+/// Puts a tab into a group, or into a new one. That has to be told which window it is for: Chrome
+/// would take the tab to the one in front.
+async fn group_tab(
+    tab: TabId,
+    group_id: Option<GroupId>,
+    window_id: WindowId,
+) -> Result<GroupId, ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Options {
         tab_ids: [TabId; 1],
         #[serde(skip_serializing_if = "Option::is_none")]
         group_id: Option<GroupId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        create_properties: Option<InWindow>,
     }
     const API: &str = "tabs.group";
-    let options = argument(&Options { tab_ids: [tab], group_id });
+    let create_properties = group_id.is_none().then_some(InWindow { window_id });
+    let options = argument(&Options { tab_ids: [tab], group_id, create_properties });
     promptly(API, sys::group(&options)).await.and_then(|group| answer(API, group))
 }
 

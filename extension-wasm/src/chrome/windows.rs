@@ -16,6 +16,34 @@ pub(crate) struct Window {
     pub(crate) width: i64,
     pub(crate) height: i64,
     pub(crate) state: WindowState,
+    focused: bool,
+}
+
+/// How a window is to be; what is absent is for Chrome to choose, or stays.
+#[derive(Default, Serialize)]
+struct Properties<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    focused: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<WindowState>,
+}
+
+impl From<Bounds> for Properties<'_> {
+    fn from(Bounds { left, top, width, height }: Bounds) -> Self {
+        Self { left, top, width, height, ..Self::default() }
+    }
 }
 
 /// Opens a window behind the one in front, with one tab.
@@ -23,21 +51,14 @@ pub(crate) async fn create(
     url: &str,
     bounds: Bounds,
 ) -> Result<(tabs::Tab, WindowId), ChromeError> {
-    #[derive(Serialize)]
-    struct Properties<'a> {
-        url: &'a str,
-        focused: bool,
-        r#type: &'static str,
-        #[serde(flatten)]
-        bounds: Bounds,
-    }
     #[derive(Deserialize)]
     struct Created {
         id: WindowId,
         tabs: Vec<tabs::Tab>,
     }
     const API: &str = "windows.create";
-    let properties = argument(&Properties { url, focused: false, r#type: "normal", bounds });
+    let (url, r#type, focused) = (Some(url), Some("normal"), Some(false));
+    let properties = argument(&Properties { url, r#type, focused, ..bounds.into() });
     let window: Created =
         promptly(API, sys::create(&properties)).await.and_then(|window| answer(API, window))?;
     let tab = window.tabs.into_iter().next();
@@ -52,32 +73,37 @@ pub(crate) async fn get(window: WindowId) -> Result<Window, ChromeError> {
     promptly(API, sys::get(window.0)).await.and_then(|window| answer(API, window))
 }
 
-/// Moves, resizes or otherwise shows a window, which stays where it is behind others.
+/// Moves, resizes or otherwise shows a window. Chrome focuses one that it restores, so whoever had
+/// the focus gets it back.
 pub(crate) async fn change(
     window: WindowId,
     bounds: Bounds,
     state: Option<WindowState>,
 ) -> Result<(), ChromeError> {
-    #[derive(Serialize)]
-    struct Properties {
-        #[serde(flatten)]
-        bounds: Bounds,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        state: Option<WindowState>,
+    let front = last_focused().await?;
+    update(window, &Properties { state, ..bounds.into() }).await?;
+    match state {
+        None => Ok(()),
+        Some(_) if front.focused => focus(front.id).await,
+        Some(_) if get(window).await?.focused => {
+            // No window of this browser had the focus.
+            update(window, &Properties { focused: Some(false), ..Properties::default() }).await
+        }
+        Some(_) => Ok(()),
     }
-    update(window, &Properties { bounds, state }).await
+}
+
+async fn last_focused() -> Result<Window, ChromeError> {
+    const API: &str = "windows.getLastFocused";
+    promptly(API, sys::get_last_focused()).await.and_then(|window| answer(API, window))
 }
 
 /// Brings a window before all others.
 pub(crate) async fn focus(window: WindowId) -> Result<(), ChromeError> {
-    #[derive(Serialize)]
-    struct Properties {
-        focused: bool,
-    }
-    update(window, &Properties { focused: true }).await
+    update(window, &Properties { focused: Some(true), ..Properties::default() }).await
 }
 
-async fn update(window: WindowId, properties: &impl Serialize) -> Result<(), ChromeError> {
+async fn update(window: WindowId, properties: &Properties<'_>) -> Result<(), ChromeError> {
     promptly("windows.update", sys::update(window.0, &argument(properties))).await.map(drop)
 }
 
@@ -92,6 +118,8 @@ mod sys {
         pub(super) fn create(properties: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch)]
         pub(super) fn get(window: i32) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_name = getLastFocused)]
+        pub(super) fn get_last_focused() -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch)]
         pub(super) fn update(window: i32, properties: &JsValue) -> Result<Promise, JsValue>;
     }

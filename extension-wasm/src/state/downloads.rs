@@ -1,17 +1,17 @@
 //! Downloads that the relay asks for. CDP may say that one is complete before Chrome has given the
 //! file its name, so what is found is answered when it has ended, unless the relay cannot wait.
 
-use std::collections::BTreeMap;
-
 use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 
 use super::{Effect, Ticket};
 
+/// There are few at a time.
 #[derive(Debug)]
-pub(super) struct Downloads<P>(BTreeMap<Ticket, Wanted<P>>);
+pub(super) struct Downloads<P>(Vec<Wanted<P>>);
 
 #[derive(Debug)]
 struct Wanted<P> {
+    ticket: Ticket,
     url: String,
     exclude: Vec<i64>,
     at_once: bool,
@@ -21,7 +21,7 @@ struct Wanted<P> {
 
 impl<P> Default for Downloads<P> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self(Vec::new())
     }
 }
 
@@ -33,15 +33,15 @@ impl<P> Downloads<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let DownloadQuery { url, exclude, at_once, .. } = query;
-        let wanted = Wanted { url, exclude, at_once, found: nothing() };
-        effects.push(wanted.search(ticket));
+        let wanted = Wanted { ticket, url, exclude, at_once, found: nothing() };
+        effects.push(wanted.search());
         effects.push(Effect::DownloadOverdueLater { ticket });
-        self.0.insert(ticket, wanted);
+        self.0.push(wanted);
     }
 
     /// Something has happened to a download.
     pub(super) fn changed(&self, effects: &mut Vec<Effect<P>>) {
-        effects.extend(self.0.iter().map(|(ticket, wanted)| wanted.search(*ticket)));
+        effects.extend(self.0.iter().map(Wanted::search));
     }
 
     /// What Chrome knows; the answer, if that is final.
@@ -50,14 +50,16 @@ impl<P> Downloads<P> {
         ticket: Ticket,
         outcome: Result<FoundDownload<P>, String>,
     ) -> Option<Result<FoundDownload<P>, String>> {
-        let wanted = self.0.get_mut(&ticket)?;
+        let index = self.index(ticket)?;
         match outcome {
-            Ok(found) if !wanted.at_once && found.state.as_deref() == Some("in_progress") => {
-                wanted.found = found;
+            Ok(found)
+                if !self.0[index].at_once && found.state.as_deref() == Some("in_progress") =>
+            {
+                self.0[index].found = found;
                 None
             }
             outcome => {
-                self.0.remove(&ticket);
+                self.0.remove(index);
                 Some(outcome)
             }
         }
@@ -65,14 +67,19 @@ impl<P> Downloads<P> {
 
     /// The answer to a request that has waited for long enough.
     pub(super) fn overdue(&mut self, ticket: Ticket) -> Option<FoundDownload<P>> {
-        self.0.remove(&ticket).map(|wanted| wanted.found)
+        let index = self.index(ticket)?;
+        Some(self.0.remove(index).found)
+    }
+
+    fn index(&self, ticket: Ticket) -> Option<usize> {
+        self.0.iter().position(|wanted| wanted.ticket == ticket)
     }
 }
 
 impl<P> Wanted<P> {
-    fn search(&self, ticket: Ticket) -> Effect<P> {
+    fn search(&self) -> Effect<P> {
         let (url, exclude) = (self.url.clone(), self.exclude.clone());
-        Effect::SearchDownload { ticket, url, exclude }
+        Effect::SearchDownload { ticket: self.ticket, url, exclude }
     }
 }
 

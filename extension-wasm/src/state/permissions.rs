@@ -2,8 +2,6 @@
 //!
 //! Chrome keeps these settings even over a restart, so whatever was set must be known to be undone.
 
-use std::collections::BTreeSet;
-
 use shared_protocol::{PermissionName, PermissionRule};
 
 use super::{Effect, Ticket};
@@ -19,7 +17,7 @@ const NAMES: [PermissionName; 5] = [
 
 /// The settings that are not the user's own.
 #[derive(Debug, Default)]
-pub(super) struct Permissions(BTreeSet<PermissionName>);
+pub(super) struct Permissions(Vec<PermissionName>);
 
 impl Permissions {
     /// Puts these rules in the place of all that there were.
@@ -29,21 +27,21 @@ impl Permissions {
         rules: Vec<PermissionRule<P>>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let touched = rules.iter().map(|rule| rule.name).collect();
-        let clear = std::mem::replace(&mut self.0, touched).into_iter().collect();
+        let touched = NAMES.into_iter().filter(|name| rules.iter().any(|rule| rule.name == *name));
+        let clear = std::mem::replace(&mut self.0, touched.collect());
         effects.push(Effect::SetPermissions { ticket: Some(ticket), clear, rules });
     }
 
     /// Gives the user's own settings back.
     pub(super) fn undo<P>(&mut self, effects: &mut Vec<Effect<P>>) {
-        let clear: Vec<_> = std::mem::take(&mut self.0).into_iter().collect();
+        let clear = std::mem::take(&mut self.0);
         if !clear.is_empty() {
             effects.push(Effect::SetPermissions { ticket: None, clear, rules: Vec::new() });
         }
     }
 
     pub(super) fn touched(&self) -> Vec<PermissionName> {
-        self.0.iter().copied().collect()
+        self.0.clone()
     }
 
     /// Takes over from an earlier worker. When that one left nothing, the browser may have been
@@ -53,7 +51,7 @@ impl Permissions {
         touched: Vec<PermissionName>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        self.0.extend(touched);
+        self.0 = touched;
         if self.0.is_empty() {
             let clear = NAMES.to_vec();
             effects.push(Effect::SetPermissions { ticket: None, clear, rules: Vec::new() });

@@ -28,16 +28,12 @@ pub enum Place {
 }
 
 /// Where a window is and how large; what is absent is for Chrome to choose, or stays.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Bounds {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub top: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<i64>,
 }
 

@@ -87,11 +87,10 @@ impl Outboxes {
                 return None;
             }
         };
-        let outbox = self.0.get(&peer)?;
+        let outbox = self.0.get_mut(&peer)?;
         match outbox.push(outgoing) {
             Ok(()) => None,
             Err(Full) => {
-                tracing::warn!(?peer, "does not read what it is sent, dropped");
                 outbox.cut_off(CloseCode::ClientTooSlow, "too much is waiting to be read");
                 self.0.remove(&peer);
                 Some(peer.disconnected())

@@ -9,8 +9,9 @@ use crate::cdp::Frame;
 use crate::payload::{Payload, RelayMessage};
 use shared_protocol::CloseCode;
 
-/// Two of the largest messages. A peer that lets more pile up does not read.
-pub(crate) const LIMIT: usize = 512 * 1024 * 1024;
+/// How much may wait for a peer beside the largest message, which passes whatever its size. Seconds
+/// of the busiest page; a peer that lets more pile up does not read.
+pub(crate) const LIMIT: usize = 64 * 1024 * 1024;
 
 /// What a frame weighs beyond its payload.
 const ENVELOPE: usize = 256;
@@ -27,13 +28,26 @@ pub(crate) enum Outgoing {
     },
 }
 
+/// How the event loop has parted with a peer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Parting {
+    #[default]
+    NotYet,
+    /// It gets what is queued for it, a close at the end.
+    AfterTheQueue,
+    /// It does not read: what is queued is dropped.
+    AtOnce { code: CloseCode, reason: String },
+}
+
 /// The end that the event loop holds. When it is dropped, the socket ends soon, whatever is queued.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     sender: mpsc::UnboundedSender<Outgoing>,
     queued: Arc<AtomicUsize>,
+    /// The largest message since nothing was queued.
+    largest: usize,
     limit: usize,
-    dismiss: watch::Sender<bool>,
+    parting: watch::Sender<Parting>,
 }
 
 /// The end that the socket holds.
@@ -41,7 +55,7 @@ pub(crate) struct Outbox {
 pub(crate) struct Pending {
     receiver: mpsc::UnboundedReceiver<Outgoing>,
     queued: Arc<AtomicUsize>,
-    dismissed: watch::Receiver<bool>,
+    parting: watch::Receiver<Parting>,
 }
 
 /// The peer does not read what it is sent.
@@ -51,42 +65,44 @@ pub(crate) struct Full;
 pub(crate) fn outbox(limit: usize) -> (Outbox, Pending) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let queued = Arc::new(AtomicUsize::new(0));
-    let (dismiss, dismissed) = watch::channel(false);
-    let outbox = Outbox { sender, queued: Arc::clone(&queued), limit, dismiss };
-    (outbox, Pending { receiver, queued, dismissed })
+    let (parting, parted) = watch::channel(Parting::default());
+    let outbox = Outbox { sender, queued: Arc::clone(&queued), largest: 0, limit, parting };
+    (outbox, Pending { receiver, queued, parting: parted })
 }
 
 impl Outbox {
-    pub(crate) fn push(&self, outgoing: Outgoing) -> Result<(), Full> {
+    pub(crate) fn push(&mut self, outgoing: Outgoing) -> Result<(), Full> {
         let weight = outgoing.weight();
-        if self.queued.fetch_add(weight, Ordering::Relaxed) + weight > self.limit {
+        let before = self.queued.fetch_add(weight, Ordering::Relaxed);
+        if before == 0 {
+            self.largest = 0;
+        }
+        self.largest = self.largest.max(weight);
+        if (before + weight).saturating_sub(self.largest) > self.limit {
             return Err(Full);
         }
         if matches!(outgoing, Outgoing::Close { .. }) {
-            self.dismiss.send_replace(true);
+            self.parting.send_replace(Parting::AfterTheQueue);
         }
         // A socket that has ended reports so itself; what is still sent to it is lost rightly.
         drop(self.sender.send(outgoing));
         Ok(())
     }
-}
 
-impl Outbox {
     /// Ends a peer that does not read, whatever is queued for it.
     pub(crate) fn cut_off(&self, code: CloseCode, reason: &str) {
-        self.dismiss.send_replace(true);
-        // It may have ended by itself in this very moment.
-        drop(self.sender.send(Outgoing::Close { code, reason: reason.to_owned() }));
+        self.parting.send_replace(Parting::AtOnce { code, reason: reason.to_owned() });
     }
 }
 
 impl Pending {
-    /// Completes when the event loop has closed the peer, or dropped its end.
-    pub(crate) fn dismissed(&self) -> impl Future<Output = ()> + use<> {
-        let mut dismissed = self.dismissed.clone();
+    /// Completes when the event loop has parted with the peer, or dropped its end.
+    pub(crate) fn parted(&self) -> impl Future<Output = Parting> + use<> {
+        let mut parting = self.parting.clone();
         async move {
+            let parted = parting.wait_for(|parting| *parting != Parting::NotYet).await;
             // An error says that the other end has been dropped.
-            drop(dismissed.wait_for(|dismissed| *dismissed).await);
+            parted.map_or(Parting::AfterTheQueue, |parting| parting.clone())
         }
     }
 
@@ -100,13 +116,18 @@ impl Pending {
         self.receiver.try_recv().ok().inspect(|outgoing| self.taken(outgoing))
     }
 
+    /// How many bytes wait.
+    pub(crate) fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
+    }
+
     fn taken(&self, outgoing: &Outgoing) {
         self.queued.fetch_sub(outgoing.weight(), Ordering::Relaxed);
     }
 }
 
 impl Outgoing {
-    fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         let payload = match self {
             Self::ToClient(Frame::Reply { outcome: Ok(payload), .. }) => Some(payload),
             Self::ToClient(Frame::Event { params, .. }) => params.as_ref(),
@@ -132,7 +153,7 @@ mod tests {
 
     #[test]
     fn frames_leave_in_the_order_in_which_they_came() {
-        let (outbox, mut pending) = outbox(LIMIT);
+        let (mut outbox, mut pending) = outbox(LIMIT);
         for name in ["A.a", "A.b", "A.c"] {
             outbox.push(event(name, 1)).unwrap();
         }
@@ -145,18 +166,39 @@ mod tests {
 
     #[test]
     fn a_peer_that_does_not_read_is_full_at_the_limit() {
-        let (outbox, _pending) = outbox(3000);
+        let (mut outbox, _pending) = outbox(3000);
         outbox.push(event("A.a", 2000)).unwrap();
-        assert_eq!(outbox.push(event("A.b", 2000)), Err(Full));
+        outbox.push(event("A.b", 2000)).unwrap();
+        assert_eq!(outbox.push(event("A.c", 2000)), Err(Full));
+    }
+
+    #[test]
+    fn one_message_of_any_size_passes_and_small_ones_beside_it() {
+        let (mut outbox, mut pending) = outbox(3000);
+        outbox.push(event("A.a", 1000)).unwrap();
+        outbox.push(event("A.large", 1_000_000)).unwrap();
+        outbox.push(event("A.b", 1000)).unwrap();
+        assert_eq!(outbox.push(event("A.large", 1_000_000)), Err(Full));
+        while pending.next_ready().is_some() {}
+    }
+
+    #[test]
+    fn what_a_large_message_was_allowed_ends_with_it() {
+        let (mut outbox, mut pending) = outbox(3000);
+        outbox.push(event("A.large", 1_000_000)).unwrap();
+        assert!(pending.next_ready().is_some());
+        let full = (0..10).find_map(|_| outbox.push(event("A.a", 1000)).err());
+        assert_eq!(full, Some(Full));
     }
 
     #[test]
     fn a_peer_that_reads_never_fills_up() {
-        let (outbox, mut pending) = outbox(3000);
+        let (mut outbox, mut pending) = outbox(3000);
         for _ in 0..10 {
             outbox.push(event("A.a", 2000)).unwrap();
             assert!(pending.next_ready().is_some());
         }
+        assert_eq!(pending.queued(), 0);
     }
 
     fn event(method: &str, text: usize) -> Outgoing {

@@ -6,10 +6,12 @@ use std::time::Duration;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use serde::Serialize;
+use shared_protocol::CloseCode;
+use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
 use super::events::{Event, Handle, Peer};
-use super::outbox::{LIMIT, Outgoing, Pending, outbox};
+use super::outbox::{LIMIT, Outgoing, Parting, Pending, outbox};
 use crate::cdp::Command;
 use crate::payload::ExtensionMessage;
 use crate::state::Input;
@@ -17,8 +19,19 @@ use crate::state::Input;
 /// The largest message either way. Clients accept about as much.
 pub(crate) const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 
-/// How long a peer may take to answer a close.
+/// How long a peer may take to read the rest and answer a close.
 const CLOSING: Duration = Duration::from_secs(2);
+
+/// As [`CLOSING`], for one that was not reading, and should learn why it was closed.
+const CLOSING_UNREAD: Duration = Duration::from_secs(30);
+
+/// How long a peer may read nothing while much is queued for it: by itself, and for each byte of a
+/// message in flight.
+const STALL: Duration = Duration::from_secs(30);
+const STALL_PER_BYTE: Duration = Duration::from_micros(1);
+
+/// What may wait as long as it takes.
+const LITTLE: usize = 8 * 1024 * 1024;
 
 /// WebSocket close reasons are limited to 123 bytes.
 const MAX_REASON: usize = 123;
@@ -30,17 +43,20 @@ pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected
         return;
     }
     let (sink, stream) = socket.split();
-    let dismissed = pending.dismissed();
+    let parted = pending.parted();
     let reading = read(stream, &handle, peer);
-    let writing = write(sink, pending);
-    // A peer that is dismissed reads what is left for it and answers the close, or is cut off.
-    let cut_off = async {
-        dismissed.await;
-        tokio::time::sleep(CLOSING).await;
+    let writing = write(sink, pending, &handle, peer);
+    // A peer that is dismissed reads what is left for it and answers the close, or is dropped.
+    let overdue = async {
+        let patience = match parted.await {
+            Parting::NotYet | Parting::AfterTheQueue => CLOSING,
+            Parting::AtOnce { .. } => CLOSING_UNREAD,
+        };
+        tokio::time::sleep(patience).await;
     };
     tokio::select! {
         () = async { tokio::join!(reading, writing); } => {}
-        () = cut_off => tracing::debug!(?peer, "did not answer the close"),
+        () = overdue => tracing::debug!(?peer, "did not answer the close"),
     }
     // The reading may have been cut off before it could say so.
     drop(handle.tell(Event::Input(peer.disconnected())).await);
@@ -78,32 +94,92 @@ async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
     drop(handle.tell(Event::Input(peer.disconnected())).await);
 }
 
-/// Writes until the event loop closes or drops the peer, flushing whenever nothing is queued.
-async fn write(mut sink: SplitSink<WebSocket, Message>, mut pending: Pending) {
+/// Writes until the event loop parts with the peer, or the peer stops reading, and says why.
+async fn write(
+    mut sink: SplitSink<WebSocket, Message>,
+    mut pending: Pending,
+    handle: &Handle,
+    peer: Peer,
+) {
+    let parted = pending.parted();
+    let cut_off = async {
+        match parted.await {
+            Parting::AtOnce { code, reason } => (code.number(), reason),
+            Parting::NotYet | Parting::AfterTheQueue => std::future::pending().await,
+        }
+    };
+    // Dropping a write between two frames loses nothing that the peer could still make sense of.
+    let close = tokio::select! {
+        biased;
+        close = cut_off => Some(close),
+        close = write_queue(&mut sink, &mut pending) => close,
+    };
+    // Frees what is queued, which may be much.
+    drop(pending);
+    if let Some((code, reason)) = close {
+        if code == CloseCode::ClientTooSlow.number() {
+            tracing::warn!(?peer, "does not read what it is sent, dropped: {reason}");
+        }
+        // If it does not know yet; it may also have ended.
+        drop(handle.tell(Event::Input(peer.disconnected())).await);
+        let reason = Cow::Owned(shortened(&reason).to_owned());
+        // The peer may have gone already.
+        drop(sink.send(Message::close_with(code, reason)).await);
+    }
+}
+
+/// Writes what is queued, in order, flushing whenever nothing is. Gives the close to send at the
+/// end, unless the socket has failed.
+async fn write_queue(
+    sink: &mut SplitSink<WebSocket, Message>,
+    pending: &mut Pending,
+) -> Option<(u16, String)> {
     while let Some(first) = pending.next().await {
         let mut next = Some(first);
+        let mut in_flight = 0;
         while let Some(outgoing) = next {
+            let weight = outgoing.weight();
             let message = match &outgoing {
                 Outgoing::ToClient(frame) => text(frame),
                 Outgoing::ToExtension(message) => text(message),
-                Outgoing::Close { code, reason } => {
-                    let reason = Cow::Owned(shortened(reason).to_owned());
-                    // The peer may have gone already.
-                    drop(sink.send(Message::close_with(code.number(), reason)).await);
-                    return;
-                }
+                Outgoing::Close { code, reason } => return Some((code.number(), reason.clone())),
             };
-            if sink.feed(message).await.is_err() {
-                return;
+            drop(outgoing);
+            // Taking a message means that the one before it has been written.
+            if let Err(ending) = unless_stalled(sink.feed(message), in_flight, pending).await {
+                return ending;
             }
+            in_flight = weight;
             next = pending.next_ready();
         }
-        if sink.flush().await.is_err() {
-            return;
+        if let Err(ending) = unless_stalled(sink.flush(), in_flight, pending).await {
+            return ending;
         }
     }
     // 1001: going away; the peer may come back when we do.
-    drop(sink.send(Message::close_with(1001_u16, "relay is shutting down")).await);
+    Some((1001, "relay is shutting down".to_owned()))
+}
+
+/// Waits for a write as long as the peer reads, or little is queued behind it. Otherwise gives the
+/// close to send; none when the socket has failed.
+async fn unless_stalled(
+    write: impl Future<Output = Result<(), warp::Error>>,
+    in_flight: usize,
+    pending: &Pending,
+) -> Result<(), Option<(u16, String)>> {
+    let bytes = u32::try_from(in_flight).unwrap_or(u32::MAX);
+    let patience = STALL + STALL_PER_BYTE * bytes;
+    let mut write = std::pin::pin!(write);
+    loop {
+        match timeout(patience, &mut write).await {
+            Ok(written) => return written.map_err(|_| None),
+            Err(_) if pending.queued() > LITTLE => {
+                let reason = format!("nothing was read for {} seconds", patience.as_secs());
+                return Err(Some((CloseCode::ClientTooSlow.number(), reason)));
+            }
+            Err(_) => {}
+        }
+    }
 }
 
 fn text<T: Serialize>(value: &T) -> Message {

@@ -6,9 +6,15 @@ mod serve;
 use std::io::Write;
 
 use clap::{Parser, Subcommand};
+use relay::log::Logs;
 use relay::server::{RelayOptions, RelayServer, StartError, Token};
 use shared_protocol::DEFAULT_PORT;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
+
+/// How much the log for people tells: all that this program and its extensions say.
+const TOLD_IN_FULL: &str = "info,relay=debug,playwriter=debug";
 
 /// Drive the Chrome you already have open from Playwright, scripts and agents.
 #[derive(Debug, Parser)]
@@ -45,27 +51,41 @@ pub(crate) struct Listen {
 }
 
 pub(crate) async fn run(cli: Cli) -> anyhow::Result<()> {
-    tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()))
+    let logs = std::env::home_dir().map(|home| Logs::in_folder(home.join(".playwriter")));
+    start_tracing(logs.as_ref());
+    match cli.command {
+        Command::Serve(serve) => serve.run(logs).await,
+        Command::Browser(browser) => browser.run(logs).await,
+    }
+}
+
+/// Standard error tells what the user asked for, the log for people everything.
+fn start_tracing(logs: Option<&Logs>) {
+    let stderr = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         // Nobody may be listening, which is no reason to die.
         .log_internal_errors(false)
         .with_target(false)
-        .init();
-    match cli.command {
-        Command::Serve(serve) => serve.run().await,
-        Command::Browser(browser) => browser.run().await,
-    }
+        .with_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()));
+    let file = logs.map(|logs| {
+        tracing_subscriber::fmt::layer()
+            .with_writer(logs.text())
+            .with_ansi(false)
+            .with_target(false)
+            .with_filter(EnvFilter::new(TOLD_IN_FULL))
+    });
+    tracing_subscriber::registry().with(stderr).with(file).init();
 }
 
 impl Listen {
     /// Starts the relay, or says who is in the way.
-    async fn start(&self) -> anyhow::Result<RelayServer> {
+    async fn start(&self, logs: Option<Logs>) -> anyhow::Result<RelayServer> {
         let options = RelayOptions {
             host: self.host.clone(),
             port: self.port,
             token: self.token.clone(),
             separate_window: self.separate_window,
+            logs,
         };
         match RelayServer::start(&options).await {
             Ok(server) => Ok(server),

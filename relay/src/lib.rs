@@ -10,6 +10,7 @@ pub mod browser;
 pub mod browser_version;
 pub mod cdp;
 pub mod client;
+pub mod log;
 pub mod payload;
 pub mod server;
 pub mod state;

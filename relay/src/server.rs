@@ -26,6 +26,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::log::Logs;
 use crate::state::Relay;
 use events::Handle;
 use guard::Policy;
@@ -33,6 +34,9 @@ pub use token::Token;
 
 /// How long sockets may take to say goodbye when the relay stops.
 const GOODBYE: Duration = Duration::from_secs(2);
+
+/// How long the last lines of the logs may take.
+const LAST_LINES: Duration = Duration::from_secs(2);
 
 /// Where a relay listens, and how it serves.
 #[derive(Debug, Clone)]
@@ -45,6 +49,8 @@ pub struct RelayOptions {
     pub token: Option<Token>,
     /// Whether tabs that clients open go to a window of their own.
     pub separate_window: bool,
+    /// What the relay leaves on disk.
+    pub logs: Option<Logs>,
 }
 
 impl Default for RelayOptions {
@@ -54,6 +60,7 @@ impl Default for RelayOptions {
             port: DEFAULT_PORT,
             token: None,
             separate_window: false,
+            logs: None,
         }
     }
 }
@@ -97,6 +104,7 @@ pub struct RelayServer {
     status: watch::Receiver<PagesStatus>,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
+    logs: Option<Logs>,
 }
 
 impl RelayServer {
@@ -107,6 +115,9 @@ impl RelayServer {
     /// Says why the address cannot be had.
     pub async fn start(options: &RelayOptions) -> Result<Self, StartError> {
         let (listeners, port) = listen::listen(options).await?;
+        // Only the one that has the port may touch the files.
+        let logs = options.logs.clone().filter(Logs::open);
+        let traffic = logs.as_ref().map(|logs| logs.traffic(options.token.clone()));
         let (handle, mut events) = Handle::new();
         let (publish, status) = watch::channel(PagesStatus::default());
         let relay = Relay::new(TargetId::clone(handle.browser_id()), options.separate_window);
@@ -122,7 +133,7 @@ impl RelayServer {
         let serving = tokio::spawn(async move {
             tokio::select! {
                 _ = serving => {}
-                () = event_loop::run(relay, &mut events, publish) => {}
+                () = event_loop::run(relay, &mut events, publish, traffic) => {}
             }
             // The loop's outboxes are gone, so every socket says goodbye and then drops its handle.
             let sockets_ended = async { while events.recv().await.is_some() {} };
@@ -130,7 +141,7 @@ impl RelayServer {
         });
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         tracing::info!(%address, host = options.host, "relay is listening");
-        Ok(Self { address, handle, status, stop, serving })
+        Ok(Self { address, handle, status, stop, serving, logs })
     }
 
     /// Where programs on this machine reach it.
@@ -157,9 +168,12 @@ impl RelayServer {
         }
     }
 
-    /// Closes every socket and stops listening.
+    /// Closes every socket, stops listening and writes the last lines of the logs.
     pub async fn close(self) {
         drop((self.stop, self.handle));
         drop(self.serving.await);
+        if let Some(logs) = self.logs {
+            drop(timeout(LAST_LINES, logs.written()).await);
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -89,6 +90,53 @@ fn with_a_token_every_address_is_served_and_loopback_too() {
 }
 
 #[test]
+fn a_relay_leaves_two_logs_that_only_its_user_can_read() {
+    let mut relay = Relay::start_with(&[], &[("PLAYWRITER_TOKEN", "s3cret")]);
+    assert_eq!(relay.get("127.0.0.1", "/json/list?token=wrong"), 401);
+    assert_eq!(relay.get("127.0.0.1", "/json/list?token=s3cret"), 200);
+    relay.terminate();
+    relay.child.wait().unwrap();
+    let folder = relay.home.path().join(".playwriter");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    assert_eq!(mode(&folder.join("cdp.jsonl")), 0o600);
+    let log = std::fs::read_to_string(folder.join("relay-server.log")).unwrap();
+    assert!(log.contains("relay is listening"), "{log}");
+    assert!(log.contains("refused a request: this relay wants its token"), "{log}");
+    assert!(!log.contains("s3cret") && !log.contains("wrong"), "{log}");
+}
+
+#[test]
+fn a_relay_that_does_not_get_its_port_leaves_the_others_logs_alone() {
+    let running = Relay::start();
+    let output =
+        command(&["serve", "--port", &running.port], running.home.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!running.home.path().join(".playwriter/relay-server.log.1").exists());
+}
+
+#[test]
+fn logs_that_cannot_be_written_are_no_reason_to_fail() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join(".playwriter"), "").unwrap();
+    let mut child =
+        command(&["serve", "--port", "0"], home.path()).stderr(Stdio::piped()).spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let said: Vec<String> = stderr
+        .lines()
+        .map(Result::unwrap)
+        .inspect(|line| {
+            if line.starts_with("relay is running") {
+                terminate(&child);
+            }
+        })
+        .collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(said[0].contains("the logs cannot be written; going on without them"), "{said:?}");
+    assert!(said[1].starts_with("relay is running at http://"), "{said:?}");
+}
+
+#[test]
 fn without_a_browser_it_says_what_to_install() {
     let home = tempfile::tempdir().unwrap();
     let output = command(&["browser", "start", "--port", "0"], home.path())
@@ -153,7 +201,7 @@ const DIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../extension-shell/dist
 struct Relay {
     child: Child,
     port: String,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl Relay {
@@ -175,7 +223,7 @@ impl Relay {
             .map(Result::unwrap)
             .find_map(|line| line.strip_prefix("relay is running at http://").map(str::to_owned));
         let port = address.unwrap().rsplit(':').next().unwrap().to_owned();
-        Self { child, port, _home: home }
+        Self { child, port, home }
     }
 
     /// The status of an answer.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use relay::browser::{self, BrowserOptions};
+use relay::log::Logs;
 use tokio::time::timeout;
 
 use super::{Listen, interrupted, say};
@@ -39,17 +40,17 @@ pub(crate) struct Start {
 }
 
 impl Browser {
-    pub(crate) async fn run(self) -> anyhow::Result<()> {
+    pub(crate) async fn run(self, logs: Option<Logs>) -> anyhow::Result<()> {
         match self {
-            Self::Start(start) => start.run().await,
+            Self::Start(start) => start.run(logs).await,
         }
     }
 }
 
 impl Start {
-    async fn run(self) -> anyhow::Result<()> {
+    async fn run(self, logs: Option<Logs>) -> anyhow::Result<()> {
         let options = self.browser_options()?;
-        let server = self.listen.start().await?;
+        let server = self.listen.start(logs).await?;
         let mut browser = browser::Browser::start(&options).await?;
         browser.use_relay_port(server.address().port()).await?;
         let connected = server.status_when(|status| status.connected);

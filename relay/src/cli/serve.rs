@@ -1,5 +1,7 @@
 //! `playwriter serve`
 
+use relay::log::Logs;
+
 use super::{Listen, say};
 
 /// Run the relay until Ctrl-C.
@@ -10,8 +12,8 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    pub(crate) async fn run(self) -> anyhow::Result<()> {
-        let server = self.listen.start().await?;
+    pub(crate) async fn run(self, logs: Option<Logs>) -> anyhow::Result<()> {
+        let server = self.listen.start(logs).await?;
         say(&format!("relay is running at http://{}", server.address()));
         server.run_until(super::interrupted()).await;
         Ok(())

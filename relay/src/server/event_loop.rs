@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::events::{Event, Peer};
 use super::outbox::{Full, Outbox, Outgoing};
+use crate::log::Traffic;
 use crate::state::{Effect, Input, Relay};
 
 /// The one loop that owns the relay, and the one that looks at the clock for it.
@@ -17,6 +18,7 @@ pub(crate) async fn run(
     mut relay: Relay,
     events: &mut mpsc::Receiver<Event>,
     publish: watch::Sender<PagesStatus>,
+    mut traffic: Option<Traffic>,
 ) {
     let mut outboxes = Outboxes::default();
     let mut published = relay.revision();
@@ -44,7 +46,11 @@ pub(crate) async fn run(
         }
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
+            let cause = traffic.as_mut().map(|traffic| traffic.note_input(&input));
             for effect in relay.handle(input, Instant::now()) {
+                if let (Some(traffic), Some(cause)) = (&mut traffic, cause) {
+                    traffic.note_effect(&effect, cause);
+                }
                 inputs.extend(outboxes.perform(effect));
             }
         }

@@ -35,6 +35,11 @@ impl Token {
         format!("token={}", utf8_percent_encode(&self.0, NON_ALPHANUMERIC))
     }
 
+    /// Whether a text gives it away.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        text.contains(&self.0)
+    }
+
     /// Takes as long whatever is shown, so that nobody can find it out piece by piece.
     fn is(&self, shown: &str) -> bool {
         self.0.as_bytes().ct_eq(shown.as_bytes()).into()

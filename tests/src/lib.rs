@@ -8,10 +8,13 @@
 
 mod conformance;
 mod direct;
+mod http;
 mod oxide;
 mod playwright;
 mod raw_client;
 mod raw_relay;
+mod raw_tab;
+mod relay_program;
 mod screen;
 mod site;
 
@@ -22,23 +25,29 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use relay::browser::{Browser, BrowserOptions};
-use relay::server::{RelayOptions, RelayServer};
+use relay::server::{RelayOptions, RelayServer, Token};
 use relay::state::Policy;
 use serde_json::{Value, json};
 use shared_protocol::http::PagesStatus;
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::timeout;
 
 pub use conformance::{CLIENTS, Client, Results};
 pub use direct::DirectBrowser;
+pub use http::{Answer, http};
 pub use raw_client::RawClient;
 pub use raw_relay::RawRelay;
+pub use raw_tab::RawTab;
+pub use relay_program::RelayProgram;
 pub use screen::{Colour, Screen};
 pub use site::Site;
 
 /// Nothing on a stage takes this long unless it never happens.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// As [`PATIENCE`], for hundreds of megabytes on a machine that has other things to do.
+const LONG: Duration = Duration::from_secs(180);
 
 /// Everything a test needs, all of it real.
 #[derive(Debug)]
@@ -129,8 +138,23 @@ impl Stage {
     /// Starts the relay again, where it was, in one window mode or the other.
     pub async fn start_relay_with(&mut self, separate_window: bool) {
         let policy = Policy { separate_window, ..Policy::default() };
-        let options = RelayOptions { port: self.port, policy, ..RelayOptions::default() };
+        self.start_relay_as(RelayOptions { policy, ..RelayOptions::default() }).await;
+    }
+
+    /// Starts the relay again, where it was, with options of the test's own.
+    pub async fn start_relay_as(&mut self, options: RelayOptions) {
+        let options = RelayOptions { port: self.port, ..options };
         self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
+    }
+
+    /// As [`Stage::with_controlled_tab`], with a relay that wants a token.
+    pub async fn with_token(token: &str) -> Self {
+        let mut stage = Self::without_relay().await;
+        let token = Some(Token::new(token));
+        stage.start_relay_as(RelayOptions { token, ..RelayOptions::default() }).await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage.control_tab().await;
+        stage
     }
 
     /// Stops the relay.
@@ -190,7 +214,17 @@ impl Stage {
     /// Runs the body of an async function in Node, with a Playwright `browser` connected to the
     /// relay, its `context` and the `site`'s address in scope, and gives what it returns.
     pub async fn playwright(&self, body: &str) -> Value {
-        playwright::run(body, &self.url(), &self.site.url(), self.home.path()).await
+        self.playwright_at(&self.url(), body).await
+    }
+
+    /// As [`Stage::playwright`], connected to an address of the test's own.
+    pub async fn playwright_at(&self, url: &str, body: &str) -> Value {
+        playwright::run(body, url, &self.site.url(), self.home.path()).await
+    }
+
+    /// Asks the relay over HTTP.
+    pub async fn http(&self, request: &str, headers: &[&str]) -> Answer {
+        http(self.port, request, headers).await
     }
 
     /// Ends the browser and starts it again with the same profile.
@@ -204,16 +238,11 @@ impl Stage {
     /// Starts the relay as a program of its own, where the extension looks for it, and waits until
     /// that has connected. It is killed when it is dropped.
     pub async fn relay_program(&self) -> Child {
-        let tests = std::env::current_exe().expect("the tests are a program");
-        let folder = tests.ancestors().nth(2).expect("the tests are built into a folder");
-        let child = Command::new(folder.join("playwriter"))
-            .args(["serve", "--port", &self.port.to_string()])
-            .env("HOME", self.home.path())
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("the relay is built; `cargo test --workspace` does that");
+        let child =
+            relay_program::command(&["serve", "--port", &self.port.to_string()], self.home.path())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("the relay is built; `cargo test --workspace` does that");
         self.until_in_worker("getExtensionState().then((s) => s.connectionState === 'connected')")
             .await;
         child
@@ -226,8 +255,7 @@ impl Stage {
 
     /// Opens a WebSocket to the relay as an extension that speaks for itself.
     pub async fn raw_extension(&self, query: &str) -> RawClient {
-        let url = format!("ws://127.0.0.1:{}/extension?{query}", self.port);
-        RawClient::connect_from(&url, &format!("chrome-extension://{}", relay::EXTENSION_ID)).await
+        RawClient::connect_as_extension(self.port, query).await
     }
 
     /// Opens a WebSocket to the relay as a client that speaks for itself.

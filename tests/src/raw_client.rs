@@ -1,14 +1,17 @@
 //! A CDP client that sends exactly what a test says.
 
+use std::time::Duration;
+
 use futures_util::{SinkExt, StreamExt};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 
-use crate::PATIENCE;
+use crate::{LONG, PATIENCE};
 
 /// A WebSocket to the relay.
 #[derive(Debug)]
@@ -16,16 +19,44 @@ pub struct RawClient(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl RawClient {
     pub(crate) async fn connect(url: &str) -> Self {
-        let (socket, _) = connect_async(url).await.expect("the relay takes the socket");
-        Self(socket)
+        Self::connect_with(url, &[]).await.expect("the relay takes the socket")
     }
 
-    pub(crate) async fn connect_from(url: &str, origin: &str) -> Self {
+    pub(crate) async fn connect_as_extension(port: u16, query: &str) -> Self {
+        let url = format!("ws://127.0.0.1:{port}/extension?{query}");
+        let origin = format!("chrome-extension://{}", relay::EXTENSION_ID);
+        let socket = Self::connect_with(&url, &[("origin", &origin)]).await;
+        socket.expect("the relay takes the socket")
+    }
+
+    /// Opens a socket, or gives the status and the sentence with which the relay refuses it.
+    ///
+    /// # Errors
+    ///
+    /// The refusal.
+    pub async fn connect_with(
+        url: &str,
+        headers: &[(&'static str, &str)],
+    ) -> Result<Self, (u16, String)> {
         let mut request = url.into_client_request().expect("the address is one");
-        let origin = origin.parse().expect("the origin fits into a header");
-        request.headers_mut().insert("origin", origin);
-        let (socket, _) = connect_async(request).await.expect("the relay takes the socket");
-        Self(socket)
+        for (name, value) in headers {
+            let value = value.parse().expect("the value fits into a header");
+            request.headers_mut().insert(*name, value);
+        }
+        // What the relay takes is for the relay to say.
+        let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
+        match connect_async_with_config(request, Some(config), true).await {
+            Ok((socket, _)) => Ok(Self(socket)),
+            Err(Error::Http(answer)) => {
+                let reason = answer.body().as_deref().map(String::from_utf8_lossy);
+                Err((answer.status().as_u16(), reason.unwrap_or_default().into_owned()))
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub(crate) fn into_socket(self) -> WebSocketStream<MaybeTlsStream<TcpStream>> {
+        self.0
     }
 
     /// Sends a text frame.
@@ -35,9 +66,25 @@ impl RawClient {
 
     /// The next text frame, parsed.
     pub async fn next(&mut self) -> Value {
+        parsed(&self.frame().await)
+    }
+
+    /// The next text frame, parsed, or the code and reason with which the relay closes.
+    ///
+    /// # Errors
+    ///
+    /// The close.
+    pub async fn next_or_closed(&mut self) -> Result<Value, (u16, String)> {
         let frame = self.frame().await;
-        let Message::Text(text) = frame else { panic!("expected text, got {frame:?}") };
-        serde_json::from_str(&text).expect("the relay sends JSON")
+        if let Message::Close(Some(close)) = &frame {
+            return Err((close.code.into(), close.reason.to_string()));
+        }
+        Ok(parsed(&frame))
+    }
+
+    /// The length of the next text frame, for one that is too long to look at.
+    pub async fn next_length(&mut self) -> usize {
+        self.frame_within(LONG).await.len()
     }
 
     /// Sends a command and gives the next frame, which must be its answer.
@@ -58,6 +105,14 @@ impl RawClient {
         }
     }
 
+    /// Attaches to a target, and gives the session.
+    pub async fn attach(&mut self, target: &str) -> String {
+        let params = json!({ "targetId": target, "flatten": true });
+        let command = json!({ "id": 1, "method": "Target.attachToTarget", "params": params });
+        let answer = self.answer_to(1, &command.to_string()).await;
+        answer["result"]["sessionId"].as_str().expect("there is such a target").to_owned()
+    }
+
     /// The code and reason with which the relay closes.
     pub async fn closed(&mut self) -> (u16, String) {
         let frame = self.frame().await;
@@ -66,10 +121,19 @@ impl RawClient {
     }
 
     async fn frame(&mut self) -> Message {
-        timeout(PATIENCE, self.0.next())
+        self.frame_within(PATIENCE).await
+    }
+
+    async fn frame_within(&mut self, patience: Duration) -> Message {
+        timeout(patience, self.0.next())
             .await
             .expect("the relay answers")
             .expect("the socket is open")
             .expect("the frame is well-formed")
     }
+}
+
+fn parsed(frame: &Message) -> Value {
+    let Message::Text(text) = frame else { panic!("expected text, got {frame:?}") };
+    serde_json::from_str(text).expect("the relay sends JSON")
 }

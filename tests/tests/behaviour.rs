@@ -14,12 +14,16 @@ mod behaviour {
     mod groups;
     mod guards;
     mod hidden_tabs;
+    mod http_endpoints;
     mod interference;
+    mod logs;
     mod many_tabs;
     mod older_relays;
     mod popups;
     mod separate_window;
     mod silent_tabs;
+    mod slow_clients;
+    mod tokens;
     mod visible;
     mod wire_rules;
     mod worker_death;

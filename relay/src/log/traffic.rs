@@ -58,7 +58,7 @@ impl Traffic {
                 Cause::Relay
             }
             Input::ClientSent { client, command } => {
-                self.from_client(*client, command);
+                self.client_sent(*client, command);
                 Cause::Client(*client)
             }
             Input::ClientDisconnected { client } => {
@@ -67,7 +67,7 @@ impl Traffic {
                 Cause::Relay
             }
             Input::ExtensionSent { connection, message } => {
-                self.from_extension(*connection, message);
+                self.extension_sent(*connection, message);
                 Cause::Extension
             }
             Input::ExtensionDisconnected { connection } => {
@@ -84,9 +84,9 @@ impl Traffic {
     /// Logs what goes out.
     pub(crate) fn note_effect(&mut self, effect: &Effect, cause: Cause) {
         match effect {
-            Effect::SendToClient { client, frame } => self.to_client(*client, frame, cause),
+            Effect::SendToClient { client, frame } => self.sent_to_client(*client, frame, cause),
             Effect::SendToExtension { connection, message } => {
-                self.to_extension(*connection, message, cause);
+                self.sent_to_extension(*connection, message, cause);
             }
             Effect::CloseClient { .. }
             | Effect::CloseExtension { .. }
@@ -95,7 +95,7 @@ impl Traffic {
         }
     }
 
-    fn from_client(&mut self, client: ClientId, command: &Command) {
+    fn client_sent(&mut self, client: ClientId, command: &Command) {
         let Command { id, session, method, params } = command;
         let (message, is_secret) = self.request(Some(*id), method, session, params);
         if session.as_ref().is_none_or(|session| session.as_str().len() <= LONGEST_NAME) {
@@ -105,7 +105,7 @@ impl Traffic {
         self.write(Direction::FromPlaywright, Some(client), Source::Client, message);
     }
 
-    fn to_client(&mut self, client: ClientId, frame: &Frame, cause: Cause) {
+    fn sent_to_client(&mut self, client: ClientId, frame: &Frame, cause: Cause) {
         let message = match frame {
             Frame::Event { session, method, params } => {
                 self.request(None, method, session, params).0
@@ -132,7 +132,12 @@ impl Traffic {
         self.write(Direction::ToPlaywright, Some(client), source, message);
     }
 
-    fn to_extension(&mut self, connection: ConnectionId, message: &RelayMessage, cause: Cause) {
+    fn sent_to_extension(
+        &mut self,
+        connection: ConnectionId,
+        message: &RelayMessage,
+        cause: Cause,
+    ) {
         let (client, source) = match cause {
             Cause::Client(client) => (Some(client), Source::Client),
             Cause::Extension | Cause::Relay => (None, Source::Server),
@@ -155,7 +160,7 @@ impl Traffic {
         self.write(Direction::ToExtension, client, source, message);
     }
 
-    fn from_extension(&mut self, connection: ConnectionId, message: &ExtensionMessage) {
+    fn extension_sent(&mut self, connection: ConnectionId, message: &ExtensionMessage) {
         let mut client = None;
         let message = match message {
             ExtensionMessage::Event(event) => {

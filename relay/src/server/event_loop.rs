@@ -111,7 +111,6 @@ impl Outboxes {
         match outbox.push(outgoing) {
             Ok(()) => None,
             Err(Full) => {
-                tracing::warn!(?peer, "does not read what it is sent, dropped");
                 outbox.cut_off(CloseCode::ClientTooSlow, "too much is waiting to be read");
                 self.0.remove(&peer);
                 Some(peer.disconnected())

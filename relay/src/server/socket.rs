@@ -23,7 +23,7 @@ pub(crate) const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// As [`CLOSING`], for one that was not reading, and should learn why it was closed.
-const CLOSING_UNREAD: Duration = Duration::from_secs(15);
+const CLOSING_UNREAD: Duration = Duration::from_secs(30);
 
 /// How long a peer may read nothing while much is queued for it: by itself, and for each byte of a
 /// message in flight.
@@ -117,6 +117,9 @@ async fn write(
     // Frees what is queued, which may be much.
     drop(pending);
     if let Some((code, reason)) = close {
+        if code == CloseCode::ClientTooSlow.number() {
+            tracing::warn!(?peer, "does not read what it is sent, dropped: {reason}");
+        }
         // If it does not know yet; it may also have ended.
         drop(handle.tell(Event::Input(peer.disconnected())).await);
         let reason = Cow::Owned(shortened(&reason).to_owned());

@@ -12,9 +12,15 @@ fn a_window_is_told_in_the_words_of_cdp() {
     let window = r#"{"windowId":5,"left":1,"top":2,"width":800,"height":700,"state":"normal","contentWidth":790,"contentHeight":600}"#;
     assert_eq!(
         script.chrome_answers(window),
-        [r#"A pw-tab-1 #1 {"bounds":{"height":700,"left":1,"top":2,"width":800,"windowState":"normal"},"windowId":5}"#]
+        [
+            r#"A pw-tab-1 #1 {"bounds":{"height":700,"left":1,"top":2,"width":800,"windowState":"normal"},"windowId":5}"#
+        ]
     );
-    script.says(A, "pw-tab-1 2 Browser.setContentsSize", r#"{"windowId":5,"width":1000,"height":500}"#);
+    script.says(
+        A,
+        "pw-tab-1 2 Browser.setContentsSize",
+        r#"{"windowId":5,"width":1000,"height":500}"#,
+    );
     assert_eq!(
         script.chrome_answers(window),
         [r#"> setWindow {"height":600,"width":1010,"windowId":5}"#]
@@ -31,7 +37,8 @@ fn an_extension_that_is_too_old_is_named() {
     let mut script = Script::new();
     let lines = script.says(A, "pw-tab-1 1 Browser.getWindowForTarget", "{}");
     assert!(lines[0].contains("too old for windows: update it"), "{lines:?}");
-    let granted = script.says(A, "- 2 Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#);
+    let granted =
+        script.says(A, "- 2 Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#);
     assert!(granted[0].contains("too old for permissions: update it"), "{granted:?}");
     assert_eq!(script.says(A, "- 3 Browser.resetPermissions", "{}"), ["A - #3 {}"]);
 }
@@ -54,7 +61,9 @@ fn permissions_end_with_the_client_that_wanted_them() {
     );
     assert_eq!(
         script.leaves(A),
-        [r#"> setPermissions {"rules":[{"name":"camera","origin":"https://a.example","setting":"allow"}]}"#]
+        [
+            r#"> setPermissions {"rules":[{"name":"camera","origin":"https://a.example","setting":"allow"}]}"#
+        ]
     );
     assert_eq!(script.leaves(B), [r#"> setPermissions {"rules":[]}"#]);
 }
@@ -62,7 +71,11 @@ fn permissions_end_with_the_client_that_wanted_them() {
 #[test]
 fn a_client_sees_the_cookies_of_the_controlled_tabs_and_its_own() {
     let mut script = Script::new();
-    script.does(A, "- 2 Storage.setCookies", r#"{"cookies":[{"name":"own","url":"https://b.example/"}]}"#);
+    script.does(
+        A,
+        "- 2 Storage.setCookies",
+        r#"{"cookies":[{"name":"own","url":"https://b.example/"}]}"#,
+    );
     let asked = script.says(A, "- 3 Storage.getCookies", r#"{"browserContextId":"C"}"#);
     assert_eq!(
         asked,

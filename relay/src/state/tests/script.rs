@@ -91,7 +91,13 @@ impl Script {
     }
 
     /// Chrome attaches to a child.
-    pub(super) fn child(&mut self, parent: &str, session: &str, kind: &str, waits: bool) -> Vec<String> {
+    pub(super) fn child(
+        &mut self,
+        parent: &str,
+        session: &str,
+        kind: &str,
+        waits: bool,
+    ) -> Vec<String> {
         let params = json!({
             "sessionId": session,
             "targetInfo": { "targetId": format!("target-{kind}"), "type": kind, "url": "x:" },
@@ -144,7 +150,9 @@ impl Script {
                     }
                 })
             }
-            Effect::SendToExtension { message: RelayMessage::Ping, .. } | Effect::Log { .. } => None,
+            Effect::SendToExtension { message: RelayMessage::Ping, .. } | Effect::Log { .. } => {
+                None
+            }
             Effect::SendToExtension { message, .. } => {
                 let message = serde_json::to_value(message).unwrap();
                 if let Some(id) = message["id"].as_i64() {
@@ -155,13 +163,16 @@ impl Script {
                     Some(method) => {
                         let session = params["sessionId"].as_str().unwrap_or("-");
                         let params = &params["params"];
-                        let params = if params.is_null() { String::new() } else { params.to_string() };
+                        let params =
+                            if params.is_null() { String::new() } else { params.to_string() };
                         format!("> {session} {method} {params}").trim_end().to_owned()
                     }
                     None => format!("> {} {params}", message["method"].as_str().unwrap()),
                 })
             }
-            Effect::CloseClient { client, reason, .. } => Some(format!("{client:?} closed: {reason}")),
+            Effect::CloseClient { client, reason, .. } => {
+                Some(format!("{client:?} closed: {reason}"))
+            }
             Effect::CloseExtension { reason, .. } => Some(format!("extension closed: {reason}")),
             Effect::CopyDownload { from, to, .. } => Some(format!("copy {from:?} to {to:?}")),
         }

@@ -89,7 +89,10 @@ fn events_of_a_domain_that_needs_no_switching_go_to_everybody() {
     let mut script = Script::new();
     assert_eq!(
         script.chrome_says("pw-tab-1", "Storage.indexedDBListUpdated", "{}"),
-        ["A pw-tab-1 Storage.indexedDBListUpdated {}", "B pw-tab-1 Storage.indexedDBListUpdated {}"]
+        [
+            "A pw-tab-1 Storage.indexedDBListUpdated {}",
+            "B pw-tab-1 Storage.indexedDBListUpdated {}"
+        ]
     );
 }
 
@@ -232,7 +235,8 @@ fn object_groups_of_a_second_session_have_names_of_their_own() {
 fn a_held_request_is_offered_to_each_the_newest_first() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Fetch.enable", "{}");
-    let enabled = script.does(B, "pw-tab-1 1 Fetch.enable", r#"{"patterns":[{"urlPattern":"*.js"}]}"#);
+    let enabled =
+        script.does(B, "pw-tab-1 1 Fetch.enable", r#"{"patterns":[{"urlPattern":"*.js"}]}"#);
     assert!(enabled[0].contains(r#""patterns":[{"urlPattern":"*"},{"urlPattern":"*.js"}]"#));
     let paused = |url: &str| format!(r#"{{"requestId":"1","request":{{"url":"{url}"}}}}"#);
     let offered = script.chrome_says("pw-tab-1", "Fetch.requestPaused", &paused("x:/a.css"));

@@ -10,19 +10,26 @@ const TABS_ONLY: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"fla
 #[test]
 fn a_tab_is_a_target_around_its_page_for_those_who_look_at_tabs() {
     let mut script = Script::new();
-    let lines = script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true,"filter":[{}]}"#);
+    let lines =
+        script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true,"filter":[{}]}"#);
     let kinds: Vec<&str> = lines.iter().filter_map(|line| kind(line)).collect();
     assert_eq!(kinds, ["browser", "tab", "page"]);
-    script.says(B, "- 2 Target.setAutoAttach", r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#);
+    script.says(
+        B,
+        "- 2 Target.setAutoAttach",
+        r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#,
+    );
     let lines = script.says(B, "- 3 Target.setAutoAttach", TABS_ONLY);
     assert!(lines[0].starts_with(r#"B - Target.attachedToTarget {"sessionId":"tab-of-pw-tab-1""#));
     assert_eq!(lines[1..], ["B - #3 {}"]);
     let lines = script.says(B, "tab-of-pw-tab-1 1 Target.setAutoAttach", WAIT);
-    assert!(lines[0].starts_with(
-        r#"B tab-of-pw-tab-1 Target.attachedToTarget {"sessionId":"pw-tab-1""#
-    ));
+    assert!(
+        lines[0]
+            .starts_with(r#"B tab-of-pw-tab-1 Target.attachedToTarget {"sessionId":"pw-tab-1""#)
+    );
     let gone = script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
-    let order: Vec<String> = gone.iter().map(|line| line.split(" {").next().unwrap().to_owned()).collect();
+    let order: Vec<String> =
+        gone.iter().map(|line| line.split(" {").next().unwrap().to_owned()).collect();
     assert_eq!(
         order,
         [
@@ -70,7 +77,9 @@ fn each_session_hears_of_the_children_it_wants_and_a_newcomer_of_those_that_are_
     let off = r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#;
     let lines = script.says(B, "pw-tab-1 2 Target.setAutoAttach", off);
     assert_eq!(lines.len(), 3, "two ends and an answer: {lines:?}");
-    assert!(script.leaves(A)[0].starts_with(r#"> pw-tab-1 Target.setAutoAttach {"autoAttach":false"#));
+    assert!(
+        script.leaves(A)[0].starts_with(r#"> pw-tab-1 Target.setAutoAttach {"autoAttach":false"#)
+    );
 }
 
 #[test]
@@ -137,7 +146,8 @@ fn a_client_that_finds_no_tab_gets_one_before_it_is_answered() {
         script.says(client, "- 1 Target.setAutoAttach", NO_WAIT),
         ["> createInitialTab null"]
     );
-    let tab = json!({ "success": true, "tabId": 1, "sessionId": "pw-tab-2", "targetInfo": info("T2") });
+    let tab =
+        json!({ "success": true, "tabId": 1, "sessionId": "pw-tab-2", "targetInfo": info("T2") });
     let lines = script.chrome_answers(&tab.to_string());
     assert_eq!(lines.len(), 4, "A and B, the newcomer and its answer: {lines:?}");
     assert_eq!(lines[3], "B - #1 {}");

@@ -1,0 +1,109 @@
+//! What the relay leaves on disk, and what it keeps to itself.
+
+use std::path::Path;
+
+use end_to_end::{RawTab, RelayProgram};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// As the documentation has it.
+const COUNT: &str = r#".direction + "\t" + (.message.method // "response")"#;
+
+#[tokio::test]
+async fn all_traffic_is_in_the_log_and_jq_can_count_it() {
+    let (mut relay, tab) = relay_with_tab().await;
+    let mut client = relay.raw_client("/cdp/me").await;
+    let session = client.attach(RawTab::TARGET).await;
+    let evaluate = json!({
+        "id": 2, "sessionId": session,
+        "method": "Runtime.evaluate", "params": { "expression": "1\n+1" },
+    });
+    // Over several lines, as no program but a person would write it.
+    let evaluate = serde_json::to_string_pretty(&evaluate).unwrap();
+    client.answer_to(2, &evaluate).await;
+    drop((client, tab));
+    relay.stop().await;
+
+    let lines = traffic(&relay);
+    let of = |direction: &str, key: &str| {
+        let found = lines.iter().find(|line| {
+            line["direction"] == direction
+                && line["message"][key]["expression"] == "1\n+1"
+                && line["clientId"] == "me"
+        });
+        assert!(found.is_some(), "{direction}: {lines:#?}");
+    };
+    of("from-playwright", "params");
+    of("to-extension", "params");
+    of("from-extension", "result");
+    of("to-playwright", "result");
+
+    let counted = Command::new("jq")
+        .args(["-r", COUNT])
+        .arg(relay.log_folder().join("cdp.jsonl"))
+        .output()
+        .await;
+    // The line is for people who have jq; where there is none, the lines above have been read.
+    if let Ok(counted) = counted {
+        assert!(counted.status.success(), "{counted:?}");
+        let counted = String::from_utf8(counted.stdout).unwrap();
+        assert!(counted.contains("from-playwright\tRuntime.evaluate\n"), "{counted}");
+        assert!(counted.contains("to-playwright\tresponse\n"), "{counted}");
+    }
+}
+
+#[tokio::test]
+async fn long_payloads_are_cut_and_cookies_never_written() {
+    let (mut relay, tab) = relay_with_tab().await;
+    let mut client = relay.raw_client("/cdp").await;
+    let session = client.attach(RawTab::TARGET).await;
+    let commands = [
+        ("Network.setCookie", json!({ "name": "sid", "value": "s3cret" })),
+        ("Runtime.evaluate", json!({ "expression": "document.cookie = 's3cret'" })),
+        ("Runtime.evaluate", json!({ "expression": "x".repeat(5000) })),
+    ];
+    for (id, (method, params)) in (2..).zip(commands) {
+        let command = json!({ "id": id, "method": method, "params": params, "sessionId": session });
+        client.answer_to(id, &command.to_string()).await;
+    }
+    tab.event("Network.requestWillBeSentExtraInfo", json!({ "headers": { "cookie": "s3cret" } }))
+        .await;
+    client.answer_to(9, r#"{"id":9,"method":"Target.getTargets"}"#).await;
+    drop((client, tab));
+    relay.stop().await;
+
+    for name in ["cdp.jsonl", "relay-server.log"] {
+        let text = std::fs::read_to_string(relay.log_folder().join(name)).unwrap();
+        assert!(!text.contains("s3cret"), "{name}: {text}");
+    }
+    let lines = traffic(&relay);
+    assert!(lines.iter().any(|line| line["message"]["params"]["hidden"] == "mentions cookies"));
+    let cut = lines.iter().find(|line| line["message"]["params"]["length"] == 5017);
+    let cut = cut.unwrap_or_else(|| panic!("{lines:#?}"));
+    assert_eq!(cut["message"]["params"]["cut"].as_str().unwrap().len(), 1024);
+}
+
+#[tokio::test]
+async fn what_the_extension_says_is_in_the_log_for_people() {
+    let mut relay = RelayProgram::start().await;
+    let mut extension = relay.raw_extension("v=0.1.0").await;
+    let line = json!({ "level": "log", "args": ["the answer is", "42"] });
+    extension.send(&json!({ "method": "log", "params": line }).to_string()).await;
+    // A client is closed after that, so the line has come through.
+    relay.raw_client("/cdp?extensionId=nobody").await.closed().await;
+    relay.stop().await;
+    let text = std::fs::read_to_string(relay.log_folder().join("relay-server.log")).unwrap();
+    assert!(text.contains("the answer is 42"), "{text}");
+    assert!(!Path::new(&relay.log_folder().join("cdp.jsonl.1")).exists());
+}
+
+async fn relay_with_tab() -> (RelayProgram, RawTab) {
+    let relay = RelayProgram::start().await;
+    let tab = relay.raw_tab().await;
+    (relay, tab)
+}
+
+fn traffic(relay: &RelayProgram) -> Vec<Value> {
+    let text = std::fs::read_to_string(relay.log_folder().join("cdp.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}

@@ -1,12 +1,15 @@
 //! A web site of our own, since tests reach no other.
 
+mod answers;
+
 use std::net::SocketAddr;
 use std::path::Path;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use warp::Filter;
 
-/// Serves `tests/site` on a free port until it is dropped.
+/// Serves `tests/site`, and what a file cannot do, on a free port until it is dropped.
 #[derive(Debug)]
 pub struct Site {
     address: SocketAddr,
@@ -18,7 +21,8 @@ impl Site {
         let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("site");
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("there is a free port");
         let address = listener.local_addr().expect("the listener has an address");
-        let serving = tokio::spawn(warp::serve(warp::fs::dir(pages)).incoming(listener).run());
+        let routes = answers::routes().or(warp::fs::dir(pages));
+        let serving = tokio::spawn(warp::serve(routes).incoming(listener).run());
         Self { address, serving }
     }
 

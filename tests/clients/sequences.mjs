@@ -122,7 +122,7 @@ const features = {
   'downloads can be denied': async ({ raw }) => {
     const session = await chromedp(raw);
     await raw.send('Browser.setDownloadBehavior', { behavior: 'deny', eventsEnabled: true });
-    await raw.evaluate(`Object.assign(document.createElement('a'), { href: '/endless.bin' }).click()`, session);
+    await raw.evaluate(`Object.assign(document.createElement('a'), { href: '/endless' }).click()`, session);
     const { params } = await raw.next('Browser.downloadProgress', ({ params }) => params.state !== 'inProgress');
     same(params.state, 'canceled');
   },

@@ -10,10 +10,10 @@ export const requests = {
   'route: fulfil, change, abort': async ({ visit }) => {
     const page = await visit('/index.html');
     await page.route('**/made-up', (route) => route.fulfill({ body: 'made up' }));
-    await page.route('**/headers', (route) => route.continue({ headers: { ...route.request().headers(), 'x-added': 'yes' } }));
+    await page.route('**/echo', (route) => route.continue({ headers: { ...route.request().headers(), 'x-added': 'yes' } }));
     await page.route('**/hello.txt', (route) => route.abort());
     same(await get(page, '/made-up'), 'made up');
-    same(JSON.parse(await get(page, '/headers'))['x-added'], 'yes');
+    same(JSON.parse(await get(page, '/echo')).headers['x-added'], 'yes');
     truly(await get(page, '/hello.txt').then(() => false, () => true), 'an aborted request went through');
     await page.unroute('**/hello.txt');
     same(await get(page, '/hello.txt'), 'hello');
@@ -45,14 +45,14 @@ export const requests = {
     await context.setHTTPCredentials({ username: 'user', password: 'secret' });
     const page = await context.newPage();
     const answer = await page.goto(`${site}/private`);
-    same([answer.status(), await page.textContent('body')], [200, 'welcome']);
+    same([answer.status(), await page.textContent('body')], [200, 'come in']);
     await context.setHTTPCredentials(null);
   },
 
   'extra headers, response bodies, offline': async ({ context, visit }) => {
     const page = await visit('/index.html');
     await page.setExtraHTTPHeaders({ 'x-extra': 'yes' });
-    same(JSON.parse(await get(page, '/headers'))['x-extra'], 'yes');
+    same(JSON.parse(await get(page, '/echo')).headers['x-extra'], 'yes');
     const [request] = await Promise.all([page.waitForRequest('**/hello.txt'), get(page, '/hello.txt')]);
     const answer = await request.response();
     same([answer.status(), await answer.text()], [200, 'hello']);

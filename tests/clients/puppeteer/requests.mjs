@@ -51,13 +51,13 @@ export const requests = {
     const page = await browser.newPage();
     await page.authenticate({ username: 'user', password: 'secret' });
     const answer = await page.goto(`${site}/private`);
-    same([answer.status(), await page.$eval('body', (body) => body.textContent)], [200, 'welcome']);
+    same([answer.status(), await page.$eval('body', (body) => body.textContent)], [200, 'come in']);
   },
 
   'extra headers, response bodies, offline': async ({ visit }) => {
     const page = await visit('/index.html');
     await page.setExtraHTTPHeaders({ 'x-extra': 'yes' });
-    same(JSON.parse(await get(page, '/headers'))['x-extra'], 'yes');
+    same(JSON.parse(await get(page, '/echo')).headers['x-extra'], 'yes');
     const [response] = await Promise.all([
       page.waitForResponse((response) => response.url().endsWith('/hello.txt')), get(page, '/hello.txt')]);
     same(await response.text(), 'hello');

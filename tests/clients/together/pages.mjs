@@ -72,9 +72,9 @@ export const pages = {
 
   'a request that both change has both changes': async ({ a, b, c }) => {
     const add = (name) => (route) => route.continue({ headers: { ...route.request().headers(), [name]: 'yes' } });
-    await a.route('**/headers', add('x-a'));
-    await b.route('**/headers', add('x-b'));
-    const headers = JSON.parse(await get(c, '/headers'));
+    await a.route('**/echo', add('x-a'));
+    await b.route('**/echo', add('x-b'));
+    const headers = JSON.parse(await get(c, '/echo')).headers;
     same([headers['x-a'], headers['x-b']], ['yes', 'yes']);
   },
 
@@ -83,7 +83,7 @@ export const pages = {
     await b.setExtraHTTPHeaders({ 'x-b': 'b' });
     await c.setExtraHTTPHeaders({ 'x-c': 'c' });
     const sent = async () => {
-      const headers = JSON.parse(await get(a, '/headers'));
+      const headers = JSON.parse(await get(a, '/echo')).headers;
       return ['x-a', 'x-b', 'x-c'].map((name) => headers[name]).join();
     };
     same(await sent(), 'a,b,c');

@@ -1,63 +1,63 @@
 //! A browser without a relay: what a client's script must hold on before it can judge the relay.
 
-use std::path::Path;
 use std::process::Stdio;
 
 use tempfile::TempDir;
-use tokio::fs;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::{Duration, sleep, timeout};
+use tokio::time::timeout;
 
 use crate::{PATIENCE, Site};
 
-/// A Chromium with a debugging port of its own, and the site to visit with it.
+/// A Chromium whose debugging port a client connects to directly. It is killed when dropped.
 #[derive(Debug)]
 pub struct DirectBrowser {
-    port: u16,
+    url: String,
     /// A web site to visit.
     pub site: Site,
-    _browser: Child,
+    _process: Child,
     _home: TempDir,
 }
 
 impl DirectBrowser {
-    /// Starts the browser and waits until it listens. It is killed when it is dropped.
+    /// Starts it, and waits until it listens.
     pub async fn start() -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
-        let program = relay::browser::find().expect("a Chromium is installed");
-        let browser = Command::new(program)
-            .args(["--headless=new", "--disable-gpu", "--no-sandbox", "--no-first-run"])
+        let program =
+            relay::browser::find().expect("a Chromium is installed; `make test` does that");
+        let mut process = Command::new(program)
+            .args(["--remote-debugging-port=0", "--headless=new", "--disable-gpu", "--no-sandbox"])
+            .args(["--no-first-run", "--no-default-browser-check", "--disable-sync"])
             .args(["--disable-background-networking", "--disable-component-update"])
-            .args(["--screen-info={1920x1080}", "--remote-debugging-port=0", "--test-type"])
-            .arg(format!("--user-data-dir={}", home.path().display()))
+            .args(["--disable-quic", "--screen-info={1920x1080}", "--test-type"])
+            .arg(format!("--user-data-dir={}", home.path().join("profile").display()))
             .arg("about:blank")
             .env("HOME", home.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .expect("the browser runs");
-        let port = timeout(PATIENCE, port_of(home.path())).await.expect("the browser listens");
-        Self { port, site: Site::start().await, _browser: browser, _home: home }
+            .expect("Chromium starts");
+        let mut talk = BufReader::new(process.stderr.take().expect("stderr is a pipe")).lines();
+        let address = async {
+            while let Some(line) = talk.next_line().await.expect("Chromium's talk can be read") {
+                if let Some((_, address)) = line.split_once("DevTools listening on ws://") {
+                    return address.split('/').next().unwrap_or_default().to_owned();
+                }
+            }
+            panic!("Chromium ended before it listened");
+        };
+        let address = timeout(PATIENCE, address).await.expect("Chromium listens");
+        // Whoever talks to a pipe that nobody reads is held up.
+        tokio::spawn(async move { while let Ok(Some(_)) = talk.next_line().await {} });
+        let url = format!("http://{address}");
+        Self { url, site: Site::start().await, _process: process, _home: home }
     }
 
     /// Where clients connect.
     #[must_use]
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
-    }
-}
-
-/// The browser tells its port by a file, once it has one.
-async fn port_of(profile: &Path) -> u16 {
-    loop {
-        let text = fs::read_to_string(profile.join("DevToolsActivePort")).await;
-        let port =
-            text.ok().and_then(|text| text.lines().next().and_then(|line| line.parse().ok()));
-        match port {
-            Some(port) => return port,
-            None => sleep(Duration::from_millis(20)).await,
-        }
+    pub fn url(&self) -> &str {
+        &self.url
     }
 }

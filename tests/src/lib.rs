@@ -43,7 +43,7 @@ pub use raw_tab::RawTab;
 pub use relay_program::RelayProgram;
 pub use screen::{Colour, Screen};
 pub use site::Site;
-pub use walk::{DirectBrowser, walk_playwright};
+pub use walk::walk_playwright;
 
 /// Nothing on a stage takes this long unless it never happens.
 pub const PATIENCE: Duration = Duration::from_secs(30);

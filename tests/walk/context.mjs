@@ -151,7 +151,7 @@ export const cases = {
   },
   'BrowserContext.setHTTPCredentials': async (t) => {
     t.after(() => t.context.setHTTPCredentials(null));
-    await t.context.setHTTPCredentials({ username: 'ann', password: 'secret' });
+    await t.context.setHTTPCredentials({ username: 'user', password: 'secret' });
     const response = await t.page.goto(`${t.site}/private`);
     assert.deepEqual([response.status(), await response.text()], [200, 'come in']);
   },

@@ -1,7 +1,6 @@
 //! Two clients on one tab: what one does, the other does not feel.
 
 use super::script::{A, B, Script, nothing};
-use super::*;
 
 const CONTEXT: &str = r#"{"context":{"id":1}}"#;
 

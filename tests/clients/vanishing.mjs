@@ -97,7 +97,7 @@ const vanish = (kind, seed) => async () => {
   same(await page.evaluate(() => 6 * 7), 42);
   const opened = await browser.contexts()[0].newPage();
   await opened.goto(`${site}/frames.html`);
-  const frame = await until('the frame', () => opened.frames()[1]);
+  const frame = await until('the frame', () => opened.frames().find((frame) => frame.url().includes('localhost')));
   truly(await frame.evaluate(() => document.readyState));
   await opened.close();
   await browser.close();

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::Results;
 
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// Runs the features whose names contain one of the words, or all of them.
 pub(crate) async fn run(endpoint: &str, site: &str, relay: bool, words: &[String]) -> Results {

@@ -9,25 +9,24 @@ import { trouble } from './playwright/trouble.mjs';
 
 const [name, endpoint, site, ...wanted] = process.argv.slice(2);
 const { chromium } = await import(name).then((module) => module.default ?? module);
-const version = Number(chromium._playwright?._initializer?.version?.split('.')[1] ?? 0);
 
 /// A connection with its default context; `another()` makes one more, all end with the feature.
 async function connect() {
   const opened = [];
   const another = async (to = endpoint) => {
-    const browser = await chromium.connectOverCDP(to, { timeout: 5_000 });
+    const browser = await chromium.connectOverCDP(to, { timeout: 10_000 });
     opened.push(browser);
     return browser;
   };
   const browser = await another();
   const context = browser.contexts()[0];
-  context.setDefaultTimeout(5_000);
+  context.setDefaultTimeout(10_000);
   const visit = async (path, within = context) => {
     const page = await within.newPage();
     await page.goto(site + path);
     return page;
   };
-  return { chromium, endpoint, site, version, browser, context, another, visit, opened };
+  return { endpoint, site, browser, context, another, visit, opened };
 }
 
 const disconnect = (given) => Promise.all((given?.opened ?? []).map((browser) => browser.close()));

@@ -69,7 +69,7 @@ async function state() {
     await raw.send('Page.enable', {}, session);
     const loaded = raw.next('Page.loadEventFired');
     await raw.send('Page.navigate', { url: `${site}/index.html` }, session);
-    await within(3_000, loaded, 'loading a page');
+    await within(5_000, loaded, 'loading a page');
     return JSON.stringify(await raw.evaluate(look, session));
   } finally {
     raw.close();
@@ -92,12 +92,12 @@ const vanish = (kind, seed) => async () => {
   }
   await until('the tab to be as before', async () => (await state().catch(() => '')) === before);
   await closeOthers();
-  const browser = await chromium.connectOverCDP(endpoint, { timeout: 5_000 });
+  const browser = await chromium.connectOverCDP(endpoint, { timeout: 10_000 });
   const [page] = browser.contexts()[0].pages();
   same(await page.evaluate(() => 6 * 7), 42);
   const opened = await browser.contexts()[0].newPage();
   await opened.goto(`${site}/frames.html`);
-  const frame = await until('the frame', () => opened.frames()[1]);
+  const frame = await until('the frame', () => opened.frames().find((frame) => frame.url().includes('localhost')));
   truly(await frame.evaluate(() => document.readyState));
   await opened.close();
   await browser.close();

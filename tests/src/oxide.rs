@@ -9,12 +9,12 @@ use chromiumoxide::cdp::browser_protocol::target::CreateBrowserContextParams;
 use chromiumoxide::page::ScreenshotParams;
 use chromiumoxide::{Browser, Page};
 use futures_util::StreamExt;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{sleep, timeout};
 
 use crate::Results;
 
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// Runs the features whose names contain one of the words, or all of them.
 pub(crate) async fn run(endpoint: &str, site: &str, relay: bool, words: &[String]) -> Results {
@@ -47,13 +47,21 @@ impl List<'_> {
         let stop = running.abort_handle();
         let outcome = match timeout(LIMIT, running).await {
             Ok(Ok(())) => "ok".to_owned(),
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => what_went_wrong(error),
             Err(_) => {
                 stop.abort();
                 format!("the feature took longer than {} s", LIMIT.as_secs())
             }
         };
         self.results.insert(name.to_owned(), outcome);
+    }
+}
+
+fn what_went_wrong(error: JoinError) -> String {
+    match error.try_into_panic().map(|panic| panic.downcast::<String>()) {
+        Ok(Ok(text)) => *text,
+        Ok(Err(_)) => "the feature panicked".to_owned(),
+        Err(error) => error.to_string(),
     }
 }
 
@@ -80,13 +88,15 @@ impl Place {
 }
 
 impl Connection {
-    async fn first_page(&self) -> Page {
+    /// The tab that was open before; the features leave it as it is.
+    async fn open_tab(&self) -> Page {
         loop {
-            let pages = self.browser.pages().await.expect("pages can be asked for");
-            match pages.into_iter().next() {
-                Some(page) => return page,
-                None => sleep(Duration::from_millis(20)).await,
+            for page in self.browser.pages().await.expect("pages can be asked for") {
+                if page.url().await.ok().flatten().as_deref() == Some("about:blank") {
+                    return page;
+                }
             }
+            sleep(Duration::from_millis(20)).await;
         }
     }
 }
@@ -104,7 +114,7 @@ async fn evaluate<T: serde::de::DeserializeOwned>(page: &Page, expression: &str)
 
 async fn open_tab(place: Place) {
     let connection = place.connect().await;
-    let page = connection.first_page().await;
+    let page = connection.open_tab().await;
     assert_eq!(evaluate::<i32>(&page, "6 * 7").await, 42);
     let version = connection.browser.version().await.expect("the browser has a version");
     assert!(version.product.contains('/'), "{version:?}");
@@ -180,13 +190,13 @@ async fn own_context(place: Place) {
         connection.browser.create_browser_context(CreateBrowserContextParams::default()).await;
     let text = refused.expect_err("a context was made").to_string();
     assert!(text.to_lowercase().contains("context"), "{text}");
-    assert_eq!(evaluate::<i32>(&connection.first_page().await, "6 * 7").await, 42);
+    assert_eq!(evaluate::<i32>(&connection.open_tab().await, "6 * 7").await, 42);
 }
 
 async fn close(place: Place) {
     let mut connection = place.connect().await;
-    connection.first_page().await;
+    connection.open_tab().await;
     connection.browser.close().await.expect("the client is let go");
     let another = place.connect().await;
-    assert_eq!(evaluate::<i32>(&another.first_page().await, "6 * 7").await, 42);
+    assert_eq!(evaluate::<i32>(&another.open_tab().await, "6 * 7").await, 42);
 }

@@ -1,10 +1,10 @@
 // What belongs to the whole browser: contexts, cookies, permissions, windows, traces, closing.
-import { direct, refusal, relayOnly, same, truly, until } from '../features.mjs';
+import { refusal, relayOnly, same, truly, until } from '../features.mjs';
 import { Raw, socketOf } from '../raw.mjs';
 
 export const browsers = {
   'own context is refused, readably': relayOnly(async ({ browser }) => {
-    truly(/context/i.test(await refusal((browser.createBrowserContext ?? browser.createIncognitoBrowserContext).call(browser))));
+    truly(/context/i.test(await refusal(browser.createBrowserContext())));
     const [page] = await browser.pages();
     same(await page.evaluate(() => 1 + 1), 2);
     await (await browser.newPage()).close();
@@ -83,7 +83,6 @@ export const browsers = {
   },
 
   'browser.close() ends only the client': relayOnly(async ({ another, endpoint, browser }) => {
-    truly(!direct);
     const other = await another();
     const gone = new Promise((resolve) => other.once('disconnected', resolve));
     await other.close();

@@ -95,7 +95,7 @@ export const pages = {
 
   'service worker': async ({ browser, visit, site }) => {
     const page = await visit('/service.html');
-    const target = await browser.waitForTarget((target) => target.type() === 'service_worker', { timeout: 5_000 });
+    const target = await browser.waitForTarget((target) => target.type() === 'service_worker', { timeout: 10_000 });
     await page.evaluate(() => ready.then(() => true));
     same(target.url(), `${site}/service-worker.js`);
     const worker = await target.worker();

@@ -153,7 +153,7 @@ export const sessions = {
 
   'children stay when one lets go of them': async ({ sessionsOf, a, site }) => {
     await a.goto(`${site}/frames.html`);
-    const frame = await until('the frame', () => a.frames()[1]);
+    const frame = await until('the frame', () => a.frames().find((frame) => frame.url().includes('localhost')));
     const [, two, three] = await sessionsOf();
     const attached = heard(two, 'Target.attachedToTarget');
     const detached = heard(three, 'Target.detachedFromTarget');

@@ -57,18 +57,37 @@ impl Relay {
         target.tab = Some(tab_id);
         extension.targets.add(target);
         self.announce_created(connection, &real, turn);
-        for seat in self.clients.seats(connection, is_browser_with_auto_attach) {
-            self.auto_attach_tab(&seat, &real, turn);
-        }
+        self.announce_tab(connection, &real, turn);
         if self.target(connection, &real).is_some_and(|target| !target.seats.is_empty()) {
             self.announce_changed(connection, &real, turn);
+        }
+    }
+
+    /// A tab that could not be driven for a while is announced to those who have not heard of it.
+    pub(super) fn announce_tab(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        if self.target(connection, real).is_none_or(|target| target.parent.is_some()) {
+            return;
+        }
+        for seat in self.clients.seats(connection, is_browser_with_auto_attach) {
+            self.auto_attach_tab(&seat, real, turn);
         }
     }
 
     /// Opens sessions on a tab, its page or both, for a session that asked for all of them.
     pub(super) fn auto_attach_tab(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
-        let Some(wanted) = wanted else { return };
+        let connection = self.connection_of(parent);
+        let target = connection.and_then(|connection| self.target(connection, real));
+        let (Some(wanted), Some(target)) = (wanted, target) else { return };
+        if target.shared.dialog.is_some() {
+            // It answers nothing until somebody closes the dialog, and would hold the client up.
+            return;
+        }
         if wanted.filter.admits("tab") {
             self.open_tab_session(parent, real, true, turn);
         }
@@ -119,6 +138,7 @@ impl Relay {
         let info = target.info.clone();
         let mut on = Virtual::over(real.clone());
         on.holds_back = waits;
+        on.missed_script = target.shared.worker_loaded.is_some();
         let mut session = Session::new(Some(parent.session.clone()), Kind::Target(Box::new(on)));
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;

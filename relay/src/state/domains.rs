@@ -59,6 +59,9 @@ impl Relay {
         match outcome {
             Ok(result) => {
                 known.result = Some(result.clone());
+                if let Some(asker) = asker.filter(|_| domain == "Runtime") {
+                    self.tell_of_script(&asker.seat, turn);
+                }
                 for asker in waiting {
                     let answer = LocalAnswer::Enabled(domain.to_owned());
                     self.answer_in_turn(asker, answer, turn);
@@ -85,10 +88,21 @@ impl Relay {
             turn.raw_event(seat, method, Some(params));
         }
         let known = target.shared.domains.get(domain).and_then(|known| known.result.clone());
-        if domain == "Page" {
-            self.offer_dialog(seat, turn);
+        match domain {
+            "Page" => self.offer_dialog(seat, turn),
+            "Runtime" => self.tell_of_script(seat, turn),
+            _ => {}
         }
         known.unwrap_or_else(Payload::empty_object)
+    }
+
+    /// Tells a session that came late that a worker's script has been loaded: clients wait for it.
+    fn tell_of_script(&mut self, seat: &Seat, turn: &mut Turn) {
+        let Some(target) = self.target_under(seat) else { return };
+        let loaded = target.shared.worker_loaded.clone();
+        if self.virtual_mut(seat).is_some_and(|on| std::mem::take(&mut on.missed_script)) {
+            turn.raw_event(seat, "Inspector.workerScriptLoaded".to_owned(), loaded);
+        }
     }
 
     pub(super) fn disable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {

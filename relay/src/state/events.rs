@@ -27,7 +27,10 @@ impl Relay {
                 "Page.javascriptDialogOpening" => {
                     return self.dialog_opened(connection, &real, params.clone(), turn);
                 }
-                "Page.javascriptDialogClosed" => target.shared.dialog = None,
+                "Page.javascriptDialogClosed" => {
+                    target.shared.dialog = None;
+                    self.announce_tab(connection, &real, turn);
+                }
                 "Fetch.requestPaused" | "Fetch.authRequired" => {
                     return self.request_paused(connection, &real, method, params, turn);
                 }
@@ -60,8 +63,12 @@ impl Relay {
         match (method, domain) {
             ("Runtime.bindingCalled", _) => {
                 let called = params.and_then(|params| params.read::<BindingCalled>().ok());
-                let Some(BindingCalled { name }) = called else { return Vec::new() };
-                such(&|on| on.bindings.contains(&name))
+                let Some(BindingCalled { name, payload }) = called else { return Vec::new() };
+                let bound = such(&|on| on.bindings.contains(&name));
+                let exposed = serde_json::from_str::<Exposed>(&payload);
+                let Ok(Exposed { name: function }) = exposed else { return bound };
+                let exposing = such(&|on| on.bindings.contains(&name) && on.exposes(&function));
+                if exposing.is_empty() { bound } else { exposing }
             }
             ("Page.lifecycleEvent", _) => such(&|on| on.lifecycle),
             ("Page.screencastFrame" | "Page.screencastVisibilityChanged", _) => {
@@ -92,5 +99,14 @@ impl Relay {
 
 #[derive(Deserialize)]
 struct BindingCalled {
+    name: String,
+    #[serde(default)]
+    payload: String,
+}
+
+/// Playwright has one binding for all functions that a client exposes, of the same name in every
+/// client; the call says which function is meant.
+#[derive(Deserialize)]
+struct Exposed {
     name: String,
 }

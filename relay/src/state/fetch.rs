@@ -225,7 +225,7 @@ impl Relay {
                     paused.rest();
                     return self.forward(seat, command, &real, Purpose::Forward, turn);
                 }
-                paused.changes.extend(changes);
+                paused.merge(changes);
                 if is_last {
                     let params = Payload::of(&paused.changes);
                     paused.rest();
@@ -345,6 +345,40 @@ impl Paused {
         }
     }
 
+    /// Adds what another session wants changed. Each gives all headers; what it added, changed or
+    /// left out is told by those that the request came with.
+    fn merge(&mut self, mut changes: Map<String, Value>) {
+        let both = |map: &Map<String, Value>| map.get("headers").cloned();
+        let (Some(earlier), Some(later)) = (both(&self.changes), both(&changes)) else {
+            return self.changes.extend(changes);
+        };
+        changes.remove("headers");
+        let original: BTreeMap<String, String> = self
+            .event
+            .read::<RequestHeaders>()
+            .map(|event| event.request.headers)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, value)| (name.to_lowercase(), value))
+            .collect();
+        let mut merged = header_list(earlier);
+        let later = header_list(later);
+        merged.retain(|(name, _)| {
+            let name = name.to_lowercase();
+            !original.contains_key(&name) || later.iter().any(|it| it.0.to_lowercase() == name)
+        });
+        for (name, value) in later {
+            if original.get(&name.to_lowercase()) != Some(&value) {
+                merged.retain(|it| !it.0.eq_ignore_ascii_case(&name));
+                merged.push((name, value));
+            }
+        }
+        let headers: Vec<Value> =
+            merged.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        self.changes.extend(changes);
+        self.changes.insert("headers".to_owned(), headers.into());
+    }
+
     /// Chrome has it again; it may come back with its response.
     fn rest(&mut self) {
         self.event = Payload::empty_object();
@@ -354,6 +388,28 @@ impl Paused {
     fn is_resting(&self) -> bool {
         self.event == Payload::empty_object()
     }
+}
+
+#[derive(Deserialize)]
+struct RequestHeaders {
+    request: HeadersOfRequest,
+}
+
+#[derive(Deserialize)]
+struct HeadersOfRequest {
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+fn header_list(headers: Value) -> Vec<(String, String)> {
+    #[derive(Deserialize)]
+    struct Header {
+        name: String,
+        value: String,
+    }
+
+    let headers: Vec<Header> = serde_json::from_value(headers).unwrap_or_default();
+    headers.into_iter().map(|Header { name, value }| (name, value)).collect()
 }
 
 /// The command that lets a held request go on.

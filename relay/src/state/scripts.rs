@@ -11,6 +11,12 @@ use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
 
+/// A script that exposes a function is shorter.
+const SHORT: usize = 4096;
+
+/// How many short scripts of a session are kept; the oldest go first.
+const MAX_SHORT: usize = 256;
+
 #[derive(Deserialize, serde::Serialize)]
 struct Script {
     identifier: String,
@@ -21,11 +27,31 @@ struct Binding {
     name: String,
 }
 
+impl Virtual {
+    fn note_script(&mut self, command: &Command) {
+        let source = command.params.as_ref().map(Payload::as_str).unwrap_or_default();
+        if source.len() <= SHORT {
+            if self.short_scripts.len() >= MAX_SHORT {
+                self.short_scripts.pop_front();
+            }
+            self.short_scripts.push_back(source.to_owned());
+        }
+    }
+
+    /// Whether one of its scripts names the function, in quotes.
+    pub(super) fn exposes(&self, function: &str) -> bool {
+        let quoted = [format!("'{function}'"), format!("\\\"{function}\\\"")];
+        let names = |script: &String| quoted.iter().any(|name| script.contains(name));
+        self.short_scripts.iter().any(names)
+    }
+}
+
 impl Relay {
     pub(super) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
         if command.method == "Page.addScriptToEvaluateOnNewDocument" {
+            on.note_script(&command);
             return self.forward(seat, command, &real, Purpose::AddScript, turn);
         }
         let is_own = params::<Script>(&command).is_ok_and(|it| on.scripts.remove(&it.identifier));

@@ -77,12 +77,16 @@ pub(crate) struct Virtual {
     pub(crate) bindings: BTreeSet<String>,
     /// Scripts for new documents, by the ids Chrome gave them.
     pub(crate) scripts: BTreeSet<String>,
+    /// The short ones of its scripts; they tell which functions it exposes.
+    pub(crate) short_scripts: VecDeque<String>,
     pub(crate) fetch: Option<Wanted>,
     pub(crate) overrides: Overrides,
     pub(crate) screencast: bool,
     pub(crate) tracing: bool,
     /// Whether the target waits for this session to let it run.
     pub(crate) holds_back: bool,
+    /// Whether it came when a worker's script had been loaded already.
+    pub(crate) missed_script: bool,
     /// When it sent its last command, counted in commands.
     pub(crate) last_active: u64,
     /// Its commands that Chrome will answer soon; answers of ours may have to wait for them.
@@ -132,11 +136,13 @@ impl Virtual {
             lifecycle: false,
             bindings: BTreeSet::new(),
             scripts: BTreeSet::new(),
+            short_scripts: VecDeque::new(),
             fetch: None,
             overrides: Overrides::default(),
             screencast: false,
             tracing: false,
             holds_back: false,
+            missed_script: false,
             last_active: 0,
             outstanding: BTreeSet::new(),
             later: VecDeque::new(),

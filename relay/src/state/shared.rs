@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     /// The domains that have ever been switched on: their events are for those who did.
     pub(crate) switched: BTreeSet<String>,
     contexts: Vec<(i64, Payload)>,
-    worker_loaded: Option<Payload>,
+    pub(crate) worker_loaded: Option<Payload>,
     journal: Journal,
     /// Auto-attach as Chrome does it: whether children wait to be let run.
     pub(crate) auto_attach: Option<bool>,
@@ -100,8 +100,6 @@ impl Shared {
                 ("Runtime.executionContextCreated".to_owned(), params.clone())
             };
             events.extend(self.contexts.iter().map(created));
-            let loaded = self.worker_loaded.clone();
-            events.extend(loaded.map(|it| ("Inspector.workerScriptLoaded".to_owned(), it)));
         }
         events
     }

@@ -138,17 +138,14 @@ export const sessions = {
     await a.goto(`${site}/animated.html`);
     const all = await sessionsOf();
     const frame = (session) => new Promise((resolve) => session.once('Page.screencastFrame', resolve));
+    for (const session of all) {
+      session.on('Page.screencastFrame', ({ sessionId }) => void session.send('Page.screencastFrameAck', { sessionId }));
+    }
     const first = all.map(frame);
     for (const session of all) await session.send('Page.startScreencast', { format: 'jpeg' });
-    for (const [index, came] of first.entries()) {
-      const { data, sessionId } = await came;
-      same(data.slice(0, 4), '/9j/');
-      await all[index].send('Page.screencastFrameAck', { sessionId });
-    }
+    for (const { data } of await Promise.all(first)) same(data.slice(0, 4), '/9j/');
     await all[0].send('Page.stopScreencast');
-    const later = all.slice(1).map((session) => frame(session).then(({ sessionId }) =>
-      session.send('Page.screencastFrameAck', { sessionId })));
-    await Promise.all(later);
+    await Promise.all(all.slice(1).map(frame));
   },
 
   'children stay when one lets go of them': async ({ sessionsOf, a, site }) => {

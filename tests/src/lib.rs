@@ -11,6 +11,7 @@ mod raw_client;
 mod raw_relay;
 mod screen;
 mod site;
+mod walk;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -30,6 +31,7 @@ pub use raw_client::RawClient;
 pub use raw_relay::RawRelay;
 pub use screen::{Colour, Screen};
 pub use site::Site;
+pub use walk::{DirectBrowser, walk_playwright};
 
 /// Nothing on a stage takes this long unless it never happens.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod behaviour {
+    mod api_walk;
     mod clients;
     mod connection;
     mod consent;

@@ -1,0 +1,84 @@
+//! The walk over Playwright's public methods (`tests/walk`), and a browser without us to compare
+//! with.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::PATIENCE;
+
+/// Hundreds of cases, and tests beside them that want the processor too.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// A Chromium whose debugging port a client connects to directly. It is killed when dropped.
+#[derive(Debug)]
+pub struct DirectBrowser {
+    url: String,
+    _process: Child,
+    _home: TempDir,
+}
+
+impl DirectBrowser {
+    /// Starts it, and waits until it listens.
+    pub async fn start() -> Self {
+        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let program =
+            relay::browser::find().expect("a Chromium is installed; `make test` does that");
+        let mut process = Command::new(program)
+            .args(["--remote-debugging-port=0", "--headless=new", "--disable-gpu", "--no-sandbox"])
+            .args(["--no-first-run", "--no-default-browser-check", "--disable-sync"])
+            .args(["--disable-background-networking", "--disable-component-update"])
+            .args(["--disable-quic", "--screen-info={1920x1080}", "--test-type"])
+            .arg(format!("--user-data-dir={}", home.path().join("profile").display()))
+            .arg("about:blank")
+            .env("HOME", home.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("Chromium starts");
+        let mut talk = BufReader::new(process.stderr.take().expect("stderr is a pipe")).lines();
+        let address = async {
+            while let Some(line) = talk.next_line().await.expect("Chromium's talk can be read") {
+                if let Some((_, address)) = line.split_once("DevTools listening on ws://") {
+                    return address.split('/').next().unwrap_or_default().to_owned();
+                }
+            }
+            panic!("Chromium ended before it listened");
+        };
+        let address = timeout(PATIENCE, address).await.expect("Chromium listens");
+        // Whoever talks to a pipe that nobody reads is held up.
+        tokio::spawn(async move { while let Ok(Some(_)) = talk.next_line().await {} });
+        Self { url: format!("http://{address}"), _process: process, _home: home }
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+/// Walks Playwright's public methods over a CDP endpoint: from case to `ok`, or what went wrong.
+pub async fn walk_playwright(cdp: &str, site: &str) -> BTreeMap<String, String> {
+    let walking = Command::new("node")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("walk/walk.mjs"))
+        .args([cdp, site])
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = timeout(LIMIT, walking).await.expect("the walk ends").expect("node runs");
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    match serde_json::from_str(stdout.trim()) {
+        Ok(results) => results,
+        Err(error) => panic!("the walk gave no JSON ({error}):\n{stdout}\n{stderr}"),
+    }
+}

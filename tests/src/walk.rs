@@ -9,7 +9,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 /// Hundreds of cases, and tests beside them that want the processor too.
-const LIMIT: Duration = Duration::from_secs(600);
+const LIMIT: Duration = Duration::from_secs(900);
 
 /// Walks Playwright's public methods over a CDP endpoint: from case to `ok`, or what went wrong.
 pub async fn walk_playwright(cdp: &str, site: &str) -> BTreeMap<String, String> {

@@ -3,8 +3,6 @@
 //! Chrome loads an icon's pictures before it shows them, so two changes in a row may land in either
 //! order. One change at a time, and the last one wanted wins.
 
-use std::collections::BTreeMap;
-
 use shared_protocol::TabId;
 
 use super::Effect;
@@ -33,14 +31,14 @@ pub enum Icon {
 
 /// The changes under way, and for each the one that must follow it.
 #[derive(Debug, Default)]
-pub(super) struct Looks(BTreeMap<TabId, Option<Look>>);
+pub(super) struct Looks(Vec<(TabId, Option<Look>)>);
 
 impl Looks {
     pub(super) fn want<P>(&mut self, tab: TabId, look: Look, effects: &mut Vec<Effect<P>>) {
-        match self.0.get_mut(&tab) {
-            Some(next) => *next = Some(look),
+        match self.0.iter_mut().find(|(shown, _)| *shown == tab) {
+            Some((_, next)) => *next = Some(look),
             None => {
-                self.0.insert(tab, None);
+                self.0.push((tab, None));
                 effects.push(Effect::Show { tab, look });
             }
         }
@@ -48,12 +46,13 @@ impl Looks {
 
     /// A change is done; the next one may go.
     pub(super) fn shown<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        if let Some(Some(next)) = self.0.remove(&tab) {
+        let Some(index) = self.0.iter().position(|(shown, _)| *shown == tab) else { return };
+        if let (tab, Some(next)) = self.0.swap_remove(index) {
             self.want(tab, next, effects);
         }
     }
 
     pub(super) fn is_settled(&self, tab: TabId) -> bool {
-        !self.0.contains_key(&tab)
+        self.0.iter().all(|(shown, _)| *shown != tab)
     }
 }

@@ -1,6 +1,6 @@
 //! The tabs under control, and the sessions below them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
@@ -31,7 +31,7 @@ pub(super) struct Tabs<P> {
     /// Children of every tab, in the order in which they came.
     children: Vec<Child<P>>,
     /// Where Runtime is on.
-    runtime_enabled: BTreeSet<Debuggee>,
+    runtime_enabled: Vec<Debuggee>,
     last_session: u32,
     /// How often a tab was taken away since it last navigated.
     flaps: BTreeMap<TabId, u32>,
@@ -96,7 +96,7 @@ impl<P> Default for Tabs<P> {
         Self {
             tabs: Vec::new(),
             children: Vec::new(),
-            runtime_enabled: BTreeSet::new(),
+            runtime_enabled: Vec::new(),
             last_session: 0,
             flaps: BTreeMap::new(),
         }
@@ -142,13 +142,13 @@ impl<P> Tabs<P> {
         crashed: bool,
     ) {
         self.put(id, TabState::Attached { session, info, crashed });
-        self.runtime_enabled.insert(Debuggee::tab(id));
+        self.enable_runtime(&Debuggee::tab(id));
     }
 
     /// As [`Tabs::adopt`], for a child.
     pub(super) fn adopt_child(&mut self, child: Child<P>) {
         let session_id = Some(child.attached.session_id.clone());
-        self.runtime_enabled.insert(Debuggee { tab_id: child.tab, session_id });
+        self.enable_runtime(&Debuggee { tab_id: child.tab, session_id });
         self.add_child(child);
     }
 
@@ -237,11 +237,15 @@ impl<P> Tabs<P> {
 
     /// Notes that Runtime is on; whether it was on before.
     pub(super) fn enable_runtime(&mut self, debuggee: &Debuggee) -> bool {
-        !self.runtime_enabled.insert(debuggee.clone())
+        let was_enabled = self.runtime_enabled.contains(debuggee);
+        if !was_enabled {
+            self.runtime_enabled.push(debuggee.clone());
+        }
+        was_enabled
     }
 
     pub(super) fn disable_runtime(&mut self, debuggee: &Debuggee) {
-        self.runtime_enabled.remove(debuggee);
+        self.runtime_enabled.retain(|enabled| enabled != debuggee);
     }
 
     pub(super) fn last_session(&self) -> u32 {

@@ -270,11 +270,11 @@ async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>)
 }
 
 async fn see_window(of: WindowOf) -> Result<BrowserWindow<JsPayload>, ChromeError> {
-    let (window, content_width, content_height) = match of {
-        WindowOf::Itself(window) => (Some(window), None, None),
+    let (window, content_width, content_height, hidden) = match of {
+        WindowOf::Itself(window) => (Some(window), None, None, None),
         WindowOf::Tab(tab) => {
             let tab = tabs::get(tab).await?;
-            (tab.window_id, tab.width, tab.height)
+            (tab.window_id, tab.width, tab.height, Some(!tab.active))
         }
     };
     let window = window.ok_or_else(|| tabs::without_window("tabs.get"))?;
@@ -288,6 +288,7 @@ async fn see_window(of: WindowOf) -> Result<BrowserWindow<JsPayload>, ChromeErro
         state,
         content_width,
         content_height,
+        hidden,
         extra: Extra::default(),
     })
 }

@@ -33,8 +33,15 @@ impl BrowserVersion {
             "product": self.product,
             "revision": "@relay",
             "userAgent": self.user_agent,
-            "jsVersion": "",
+            "jsVersion": self.v8(),
         })
+    }
+
+    /// V8 counts with Chrome: 156 has 15.6.
+    fn v8(&self) -> String {
+        let major = self.product.trim_start_matches("Chrome/").split('.').next();
+        let major: u32 = major.and_then(|major| major.parse().ok()).unwrap_or_default();
+        format!("{}.{}", major / 10, major % 10)
     }
 
     /// The body of `/json/version`; some clients refuse one that lacks any of these.
@@ -44,7 +51,7 @@ impl BrowserVersion {
             "Browser": self.product,
             "Protocol-Version": "1.3",
             "User-Agent": self.user_agent,
-            "V8-Version": "",
+            "V8-Version": self.v8(),
             "WebKit-Version": "537.36 (@relay)",
             "webSocketDebuggerUrl": web_socket_debugger_url,
         })
@@ -62,6 +69,7 @@ mod tests {
         ));
         assert_eq!(version.product, "Chrome/156.0.0.0");
         assert!(!version.user_agent.contains("Headless"));
+        assert_eq!(version.v8(), "15.6");
     }
 
     #[test]

@@ -219,6 +219,18 @@ impl Relay {
         self.revision
     }
 
+    /// What clients that have all gone left behind.
+    #[cfg(test)]
+    fn leftovers(&self) -> Vec<String> {
+        let mut left: Vec<String> = self.requests.iter().map(|it| format!("{it:?}")).collect();
+        left.extend(self.cookie_jobs.leftovers());
+        for target in self.extensions.iter().flat_map(|(_, extension)| extension.targets.iter()) {
+            left.extend(target.seats.iter().map(|seat| format!("{seat:?}")));
+            left.extend(target.shared.leftovers());
+        }
+        left
+    }
+
     fn client_connected(
         &mut self,
         client: ClientId,

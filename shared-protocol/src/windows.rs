@@ -33,6 +33,8 @@ wire_object! {
         optional "contentWidth" content_width: Option<i64>,
         /// What the page has of it, when asked by page.
         optional "contentHeight" content_height: Option<i64>,
+        /// Whether another tab is shown in it, when asked by page.
+        optional "hidden" hidden: Option<bool>,
     }
 }
 

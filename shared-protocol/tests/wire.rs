@@ -425,7 +425,7 @@ fn initial_tab_carries_what_an_announcement_would() {
 
 #[test]
 fn answers_of_chrome_keep_what_is_absent_absent() {
-    let written = r#"{"windowId":41,"left":-8,"top":0,"width":800,"height":600,"state":"normal","contentWidth":780,"contentHeight":500}"#;
+    let written = r#"{"windowId":41,"left":-8,"top":0,"width":800,"height":600,"state":"normal","contentWidth":780,"contentHeight":500,"hidden":true}"#;
     let read: BrowserWindow<Raw> = serde_json::from_str(written).unwrap();
     assert_eq!((read.window_id, read.state), (41, WindowState::Normal));
     assert_eq!(serde_json::to_string(&read).unwrap(), written);

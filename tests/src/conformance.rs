@@ -126,7 +126,11 @@ async fn answer(answers: &mut ChildStdin, question: &str, stage: Option<&Stage>)
         Some(stage) if question["endWorker"] == true => {
             stage.end_worker().await;
             // What is sent to a worker in the moment of its death is lost.
-            stage.until_in_worker("getExtensionState().then((s) => s.connectionState === 'connected')").await;
+            stage
+                .until_in_worker(
+                    "getExtensionState().then((s) => s.connectionState === 'connected')",
+                )
+                .await;
             json!({ "value": true })
         }
         Some(stage) => {

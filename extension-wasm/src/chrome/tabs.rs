@@ -24,6 +24,9 @@ pub(crate) struct Tab {
     pub(crate) width: Option<i64>,
     #[serde(default)]
     pub(crate) height: Option<i64>,
+    /// Whether it is the one that its window shows.
+    #[serde(default)]
+    pub(crate) active: bool,
     /// Whether Chrome has put it to sleep.
     #[serde(default)]
     pub(crate) discarded: bool,

@@ -1,12 +1,9 @@
 //! Targets come, change and go; every client that asked is told, in Chrome's order.
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::{
-    AttachedToTarget, CloseCode, Extra, LogLevel, Payload as _, SessionId, TargetId,
-};
+use shared_protocol::{AttachedToTarget, Extra, LogLevel, Payload as _, SessionId, TargetId};
 
 use super::children::is_browser_with_auto_attach;
-use super::endings::{answer_what_waits, send_detached};
 use super::requests::Purpose;
 use super::sessions::{Kind, Seat, Session, Virtual};
 use super::targets::Target;
@@ -153,7 +150,7 @@ impl Relay {
     pub(super) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let gone = extension.targets.detach(real);
-        for target in &gone {
+        for (index, target) in gone.iter().enumerate() {
             let ended = self.requests.end(|request| {
                 request.connection == connection
                     && request.session.as_ref() == Some(&target.session)
@@ -169,36 +166,25 @@ impl Relay {
                 turn.effects.push(waiting.reply(Err(Error::server("Target closed"))));
             }
             for seat in &target.seats {
-                self.end_sessions_of(seat, &target.info.target_id, turn);
+                self.end_session(seat, Some(&target.info.target_id), turn);
             }
-            self.announce_destroyed(connection, &target.info, turn);
+            // A service worker may be there once more, below another frame of the same page.
+            let is_last =
+                gone[index + 1..].iter().all(|other| other.info.target_id != target.info.target_id);
+            if is_last {
+                self.announce_destroyed(connection, &target.info, turn);
+            }
             self.end_tab(connection, target, turn);
         }
         self.announce_successors(connection, &gone, turn);
         self.revision += 1;
     }
 
-    /// Ends a session whose target has gone, and those below it.
-    fn end_sessions_of(&mut self, seat: &Seat, target_id: &TargetId, turn: &mut Turn) {
-        let Some(client) = self.clients.get_mut(seat.client) else { return };
-        for (session_id, session) in client.sessions.close(&seat.session) {
-            answer_what_waits(&session, turn);
-            let Some(parent) = session.parent else {
-                let reason = "the page has gone".to_owned();
-                turn.close_client(seat.client, CloseCode::Normal, reason);
-                continue;
-            };
-            let parent = Seat { client: seat.client, session: parent };
-            let is_it = session_id == seat.session;
-            send_detached(&parent, session_id, is_it.then(|| target_id.clone()), turn);
-        }
-    }
-
     /// The tab around a page that has gone goes after it.
     fn end_tab(&mut self, connection: ConnectionId, page: &Target, turn: &mut Turn) {
         let Some(info) = tab_info(page) else { return };
         for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
-            self.end_sessions_of(&seat, &info.target_id, turn);
+            self.end_session(&seat, Some(&info.target_id), turn);
         }
         self.announce_destroyed(connection, &info, turn);
     }

@@ -139,7 +139,7 @@ impl Relay {
         if parent != Some(&seat.session) {
             return Err(Error::new(-32602, "No session with given id"));
         }
-        self.end_session(&ended, turn);
+        self.end_session(&ended, None, turn);
         Ok(Payload::empty_object())
     }
 }

@@ -335,6 +335,12 @@ impl CookieJobs {
         JobId(self.last)
     }
 
+    #[cfg(test)]
+    pub(crate) fn leftovers(&self) -> Vec<String> {
+        let open = self.open.values().map(|job| format!("{job:?}"));
+        open.chain(self.own.keys().map(|client| format!("{client:?}"))).collect()
+    }
+
     /// A client has gone.
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.own.remove(&client);

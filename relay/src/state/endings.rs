@@ -1,6 +1,6 @@
 //! A session ends: what it asked for goes with it, and nothing of anybody else's.
 
-use shared_protocol::{DetachedFromTarget, Extra, SessionId, TargetId};
+use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
 use super::requests::Asker;
 use super::sessions::{Kind, Seat, Session, Virtual};
@@ -10,20 +10,30 @@ use crate::cdp::Error;
 use crate::payload::Payload;
 
 impl Relay {
-    /// Ends a session and all below it, the lowest first, and tells their parents.
-    pub(super) fn end_session(&mut self, seat: &Seat, turn: &mut Turn) {
+    /// Ends a session and all below it, the lowest first, and tells their parents. One whose target
+    /// has gone before it is told what that was.
+    pub(super) fn end_session(&mut self, seat: &Seat, gone: Option<&TargetId>, turn: &mut Turn) {
         let Some(client) = self.clients.get_mut(seat.client) else { return };
         let connection = client.connection;
         for (session_id, session) in client.sessions.close(&seat.session) {
             let ended = Seat { client: seat.client, session: session_id };
-            let target_id = self.target_id_of(connection, &session);
+            let target_id = match gone {
+                Some(gone) if &ended == seat => Some(gone.clone()),
+                Some(_) | None => self.target_id_of(connection, &session),
+            };
             for asker in self.requests.abandon(|waiting| waiting == &ended) {
                 turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
             }
             answer_what_waits(&session, turn);
-            if let Some(parent) = session.parent.clone() {
-                let parent = Seat { client: seat.client, session: parent };
-                send_detached(&parent, ended.session.clone(), target_id, turn);
+            match session.parent.clone() {
+                Some(parent) => {
+                    let parent = Seat { client: seat.client, session: parent };
+                    send_detached(&parent, ended.session.clone(), target_id, turn);
+                }
+                None => {
+                    let reason = "the page has gone".to_owned();
+                    turn.close_client(seat.client, CloseCode::Normal, reason);
+                }
             }
             self.undo(connection, &ended, session, turn);
         }
@@ -36,7 +46,7 @@ impl Relay {
             session.automatic && session.parent.as_ref() == Some(&parent.session)
         };
         for session in client.sessions.such(is_child) {
-            self.end_session(&Seat { client: parent.client, session }, turn);
+            self.end_session(&Seat { client: parent.client, session }, None, turn);
         }
     }
 
@@ -116,7 +126,7 @@ impl Relay {
 }
 
 /// Answers of ours that waited for Chrome's will not be given any more.
-pub(super) fn answer_what_waits(session: &Session, turn: &mut Turn) {
+fn answer_what_waits(session: &Session, turn: &mut Turn) {
     if let Kind::Target(on) = &session.kind {
         for asker in on.later.iter().map(super::later::Later::asker) {
             let asker: &Asker = asker;
@@ -125,7 +135,7 @@ pub(super) fn answer_what_waits(session: &Session, turn: &mut Turn) {
     }
 }
 
-pub(super) fn send_detached(
+fn send_detached(
     parent: &Seat,
     session_id: SessionId,
     target_id: Option<TargetId>,

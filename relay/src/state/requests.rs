@@ -140,6 +140,11 @@ impl Requests {
         })
     }
 
+    #[cfg(test)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Request> {
+        self.pending.values()
+    }
+
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.pending.values().filter_map(|request| request.deadline).min()
     }

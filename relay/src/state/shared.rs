@@ -104,6 +104,13 @@ impl Shared {
         events
     }
 
+    /// What is on for clients that have all gone; Page stays on.
+    #[cfg(test)]
+    pub(crate) fn leftovers(&self) -> Vec<String> {
+        let domains = self.domains.keys().filter(|domain| *domain != "Page").cloned();
+        domains.chain(self.auto_attach.map(|_| "auto-attach".to_owned())).collect()
+    }
+
     /// A domain is off in Chrome.
     pub(crate) fn forget(&mut self, domain: &str) {
         self.domains.remove(domain);

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "any instant will do")]
 
 mod browser;
+mod properties;
 mod script;
 mod sharing;
 mod targets;

@@ -10,12 +10,15 @@ use shared_protocol::{
 
 use super::browser_domain::OneTarget;
 use super::on_target::params;
+use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request};
 use super::sessions::Seat;
 use super::turn::Turn;
 use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
+
+const METRICS: &str = "Emulation.setDeviceMetricsOverride";
 
 /// What is to be made of an answer about a window.
 #[derive(Debug)]
@@ -159,6 +162,11 @@ impl Relay {
         });
         let outcome = match (window, step) {
             (Err(error), _) => Err(error),
+            (Ok(Some(window)), WindowStep::Resize { width, height })
+                if window.hidden == Some(true) && self.virtual_of(&asker.seat).is_some() =>
+            {
+                return self.resize_page(asker, &window, width, height, turn);
+            }
             (Ok(Some(window)), WindowStep::Resize { width, height }) => {
                 let change = WindowMessage::Change(resized(&window, width, height));
                 return self.ask_about_window(asker, WindowStep::Changed, change, turn);
@@ -173,6 +181,32 @@ impl Relay {
             (Ok(Some(_)), WindowStep::Changed) | (Ok(None), _) => Ok(Payload::empty_object()),
         };
         turn.effects.push(asker.reply(outcome));
+    }
+
+    /// A page behind another does not follow its window, and the window shows something else to the
+    /// user: the page alone gets the size, for as long as the session lasts.
+    fn resize_page(
+        &mut self,
+        asker: Asker,
+        window: &BrowserWindow<Payload>,
+        width: Option<i64>,
+        height: Option<i64>,
+        turn: &mut Turn,
+    ) {
+        let Some(rule) = Rule::of(METRICS) else { return };
+        let size = json!({
+            "width": width.or(window.content_width).unwrap_or_default(),
+            "height": height.or(window.content_height).unwrap_or_default(),
+            "deviceScaleFactor": 0,
+            "mobile": false,
+        });
+        let command = Command {
+            id: asker.id,
+            session: asker.seat.on_wire(),
+            method: METRICS.to_owned(),
+            params: Some(Payload::of(&size)),
+        };
+        self.override_command(&asker.seat, rule, command, turn);
     }
 
     /// `Target.activateTarget`: the tab works as if it were in front; to show it is up to the user.

@@ -37,7 +37,7 @@ export const trouble = {
     const { targetId } = await raw.send('Target.createTarget', { url: `${site}/index.html` });
     const session = await raw.attach(targetId);
     await raw.send('Page.enable', {}, session);
-    await raw.evaluate('void setTimeout(() => alert("stop"))', session);
+    raw.evaluate('alert("stop")', session).catch(() => {});
     await raw.next('Page.javascriptDialogOpening');
     await quickly(another);
     raw.close();

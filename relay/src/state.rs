@@ -152,6 +152,7 @@ pub struct Relay {
     /// Counts the commands of clients, so that what came later can be told.
     commands: u64,
     tabs_named: u32,
+    sessions_named: u64,
     revision: u64,
 }
 
@@ -168,6 +169,7 @@ impl Relay {
             cookie_jobs: CookieJobs::default(),
             commands: 0,
             tabs_named: 0,
+            sessions_named: 1,
             revision: 0,
         }
     }

@@ -115,7 +115,8 @@ impl Relay {
         let kind = Kind::Tab { page: page.clone() };
         let mut session = Session::new(Some(parent.session.clone()), kind);
         session.automatic = automatic;
-        let session_id = client.sessions.open(&SessionId::new(format!("tab-of-{page}")), session);
+        let name = SessionId::new(format!("tab-of-{page}"));
+        let session_id = client.sessions.open(&name, &mut self.sessions_named, session);
         send_attached(parent, session_id.clone(), info, false, turn);
         Some(session_id)
     }
@@ -139,7 +140,7 @@ impl Relay {
         let mut session = Session::new(Some(parent.session.clone()), Kind::Target(Box::new(on)));
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;
-        let session_id = client.sessions.open(real, session);
+        let session_id = client.sessions.open(real, &mut self.sessions_named, session);
         let seat = Seat { client: parent.client, session: session_id.clone() };
         self.target_mut(connection, real)?.seats.push(seat);
         send_attached(parent, session_id.clone(), info, waits, turn);

@@ -122,7 +122,9 @@ impl Relay {
     ) -> Result<Payload, Error> {
         let session = Session::new(Some(seat.session.clone()), Kind::Browser);
         let client = self.clients.get_mut(seat.client).ok_or_else(Error::unknown_session)?;
-        let session_id = client.sessions.open(&SessionId::new("browser"), session);
+        self.sessions_named += 1;
+        let name = SessionId::new(format!("browser.{}", self.sessions_named));
+        let session_id = client.sessions.open(&name, &mut self.sessions_named, session);
         send_attached(seat, session_id.clone(), self.browser_info(), false, turn);
         Ok(Payload::of(&OneSession { session_id }))
     }

@@ -11,6 +11,7 @@ use super::cookies::is_concerned;
 use super::on_target::{cdp_command, params};
 use super::requests::{Asker, Purpose, Request};
 use super::sessions::{Kind, Seat};
+use super::targets::Target;
 use super::turn::Turn;
 use super::{Extension, Relay};
 use crate::browser_version::BrowserVersion;
@@ -202,11 +203,17 @@ impl Relay {
         self.clients.of(connection).into_iter().filter_map(tracer).collect()
     }
 
+    /// The tab that stands for the browser: the one that the client used last, else the first.
     fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
-        self.extension_of(seat)
-            .and_then(|extension| extension.targets.tabs().next())
-            .map(|tab| tab.session.clone())
-            .ok_or_else(|| Error::server(NO_TAB))
+        let last_use = |tab: &&Target| {
+            let own = tab.seats.iter().filter(|other| other.client == seat.client);
+            own.filter_map(|own| self.virtual_of(own)).map(|on| on.last_active).max()
+        };
+        let tabs = self.extension_of(seat).map(|extension| extension.targets.tabs());
+        // Of several, `max_by_key` gives the last.
+        let tab =
+            tabs.and_then(|tabs| tabs.collect::<Vec<_>>().into_iter().rev().max_by_key(last_use));
+        tab.map(|tab| tab.session.clone()).ok_or_else(|| Error::server(NO_TAB))
     }
 
     fn target_info(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {

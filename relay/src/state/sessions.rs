@@ -156,13 +156,18 @@ impl Sessions {
         Self(BTreeMap::from([(SessionId::new(""), Session::new(None, root))]))
     }
 
-    /// Opens a session under a name that is `wanted`, or close to it when that is taken.
-    pub(crate) fn open(&mut self, wanted: &SessionId, session: Session) -> SessionId {
+    /// Opens a session under a name that is `wanted`, or close to it when that is taken. The number
+    /// tells apart what several clients would call the same: some keep all sessions in one place.
+    pub(crate) fn open(
+        &mut self,
+        wanted: &SessionId,
+        number: &mut u64,
+        session: Session,
+    ) -> SessionId {
         let mut id = wanted.clone();
-        let mut suffix = 2;
         while self.0.contains_key(&id) {
-            id = SessionId::new(format!("{wanted}.{suffix}"));
-            suffix += 1;
+            *number += 1;
+            id = SessionId::new(format!("{wanted}.{number}"));
         }
         self.0.insert(id.clone(), session);
         id
@@ -208,8 +213,9 @@ mod tests {
     fn a_second_session_over_the_same_tab_gets_a_name_of_its_own() {
         let mut sessions = Sessions::new(Kind::Browser);
         let real = SessionId::new("pw-tab-1");
+        let mut number = 1;
         for expected in ["pw-tab-1", "pw-tab-1.2", "pw-tab-1.3"] {
-            assert_eq!(sessions.open(&real, session(None)).as_str(), expected);
+            assert_eq!(sessions.open(&real, &mut number, session(None)).as_str(), expected);
         }
     }
 
@@ -219,7 +225,7 @@ mod tests {
         for (name, parent) in
             [("tab", None), ("frame", Some("tab")), ("worker", Some("frame")), ("other", None)]
         {
-            sessions.open(&SessionId::new(name), session(parent));
+            sessions.open(&SessionId::new(name), &mut 0, session(parent));
         }
         let closed: Vec<_> =
             sessions.close(&SessionId::new("tab")).into_iter().map(|(id, _)| id).collect();

@@ -434,21 +434,21 @@ fn a_browser_context_is_refused_readably() {
 fn a_cdp_session_is_the_askers_own_and_ends_alone() {
     let mut relay = Stage::with_attached_client();
     let effects = relay.command(None, 1, "Target.attachToBrowserTarget", "{}");
-    assert_eq!(effects.last(), Some(&reply(None, 1, json!({ "sessionId": "browser" }))));
+    assert_eq!(effects.last(), Some(&reply(None, 1, json!({ "sessionId": "browser.2" }))));
     let target = r#"{"targetId":"T1","flatten":true}"#;
-    let effects = relay.command(Some("browser"), 2, "Target.attachToTarget", target);
+    let effects = relay.command(Some("browser.2"), 2, "Target.attachToTarget", target);
     assert_eq!(
         effects,
         [
-            attached(Some("browser"), "pw-tab-1.2", "T1"),
-            reply(Some("browser"), 2, json!({ "sessionId": "pw-tab-1.2" })),
+            attached(Some("browser.2"), "pw-tab-1.3", "T1"),
+            reply(Some("browser.2"), 2, json!({ "sessionId": "pw-tab-1.3" })),
         ]
     );
-    let session = r#"{"sessionId":"pw-tab-1.2"}"#;
-    let effects = relay.command(Some("browser"), 3, "Target.detachFromTarget", session);
-    assert_eq!(effects.last(), Some(&reply(Some("browser"), 3, json!({}))));
-    let effects = relay.command(Some("pw-tab-1.2"), 4, "Page.enable", "{}");
-    assert_eq!(effects, [failure(Some("pw-tab-1.2"), 4, Error::unknown_session())]);
+    let session = r#"{"sessionId":"pw-tab-1.3"}"#;
+    let effects = relay.command(Some("browser.2"), 3, "Target.detachFromTarget", session);
+    assert_eq!(effects.last(), Some(&reply(Some("browser.2"), 3, json!({}))));
+    let effects = relay.command(Some("pw-tab-1.3"), 4, "Page.enable", "{}");
+    assert_eq!(effects, [failure(Some("pw-tab-1.3"), 4, Error::unknown_session())]);
     let effects = relay.command(Some("pw-tab-1"), 5, "Page.enable", "{}");
     assert!(matches!(effects.as_slice(), [Effect::SendToExtension { .. }]));
 }

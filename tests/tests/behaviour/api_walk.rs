@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use end_to_end::{DirectBrowser, Stage, show_figure, walk_playwright};
 
 /// What cannot be done through a relay, and why.
-const EXCEPTIONS: [(&str, &str); 5] = [
+const EXCEPTIONS: [(&str, &str); 6] = [
     ("Browser.newContext", "the user's profile is the one context there is"),
     ("Browser.newPage", "it makes a context of its own for the page"),
+    ("BrowserContext.setStorageState", "it empties the cache of the user's whole profile"),
     ("Page.requestGC", "chrome.debugger has no HeapProfiler"),
     ("Coverage.startJSCoverage", "chrome.debugger has no Profiler"),
     ("Coverage.stopJSCoverage", "chrome.debugger has no Profiler"),

@@ -21,6 +21,11 @@ const LATE_FRAMES: &str = "this version does not look for frames in other proces
 /// All of them. What works must not be listed.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
     Exception {
+        client: "Playwright 1.59",
+        feature: "two clients: the late one sees the frame",
+        reason: LATE_FRAMES,
+    },
+    Exception {
         client: "Playwright 1.55",
         feature: "two clients: the late one sees the frame",
         reason: LATE_FRAMES,

@@ -74,7 +74,7 @@ impl Client {
 
     /// As [`Client::run`], against a browser without a relay. What only a relay has is left out.
     pub async fn run_directly(&self, browser: &DirectBrowser, words: &[String]) -> Results {
-        self.run_against(&browser.url(), &browser.site.url(), None, words).await
+        self.run_against(browser.url(), &browser.site.url(), None, words).await
     }
 
     async fn run_against(

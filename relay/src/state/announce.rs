@@ -157,9 +157,10 @@ impl Relay {
                     && request.session.as_ref() == Some(&target.session)
             });
             for (id, request) in ended {
-                let outcome = match request.purpose {
-                    Purpose::CloseTarget => Ok(Payload::of(&Closed { success: true })),
-                    _ => Err(Error::server("Target closed")),
+                let outcome = if matches!(request.purpose, Purpose::CloseTarget) {
+                    Ok(Payload::of(&Closed { success: true }))
+                } else {
+                    Err(Error::server("Target closed"))
                 };
                 self.conclude(id, request, outcome, turn);
             }

@@ -62,7 +62,7 @@ impl Relay {
             | "Browser.setWindowBounds"
             | "Browser.setContentsSize" => self.window_command(seat, &command, turn),
             "Browser.grantPermissions" | "Browser.setPermission" | "Browser.resetPermissions" => {
-                self.permission_command(seat, &command, turn)
+                self.permission_command(seat, &command, turn);
             }
             "Browser.cancelDownload" => self.cancel_download(seat, &command, turn),
             method if method.starts_with("Tracing.") || method.starts_with("IO.") => {

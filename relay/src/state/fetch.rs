@@ -1,7 +1,10 @@
 //! Interception of requests by several sessions over one target. Chrome holds a request once; the
 //! relay offers it to each session that asked for its kind, the newest first, until one decides.
 
-use std::collections::{BTreeMap, VecDeque};
+mod paused;
+mod wanted;
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -14,64 +17,11 @@ use super::turn::Turn;
 use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
+use paused::{Paused, PausedEvent};
+use wanted::Pattern;
 
-/// How many held requests of one target are followed; beyond that, the oldest are left to whoever
-/// has them. Chrome does not tell when a page gives a held request up.
-const MAX_PAUSED: usize = 4096;
-
-/// What a session wants to intercept.
-#[derive(Debug, Clone)]
-pub(crate) struct Wanted {
-    /// `None` for all requests.
-    patterns: Option<Vec<Pattern>>,
-    auth: bool,
-    /// The command's parameters, untouched.
-    params: Option<Payload>,
-    /// When, counted in commands.
-    since: u64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Pattern {
-    url_pattern: Option<String>,
-    resource_type: Option<String>,
-    request_stage: Option<String>,
-}
-
-/// The requests that Chrome holds for us, oldest first.
-#[derive(Debug, Default)]
-pub(crate) struct PausedRequests(VecDeque<Paused>);
-
-#[derive(Debug)]
-struct Paused {
-    id: String,
-    method: String,
-    event: Payload,
-    at_response: bool,
-    holder: Seat,
-    /// Who is asked next, the last first.
-    next: Vec<Seat>,
-    /// What sessions that let it go on wanted changed.
-    changes: Map<String, Value>,
-    /// Who wants to see the response.
-    wants_response: Vec<Seat>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct PausedEvent {
-    request_id: String,
-    request: PausedRequest,
-    resource_type: Option<String>,
-    response_status_code: Option<Value>,
-    response_error_reason: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct PausedRequest {
-    url: String,
-}
+pub(crate) use paused::PausedRequests;
+pub(crate) use wanted::Wanted;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -291,127 +241,6 @@ impl Relay {
     }
 }
 
-impl Wanted {
-    fn matches(&self, paused: &PausedEvent, at_response: bool) -> bool {
-        let Some(patterns) = &self.patterns else { return !at_response };
-        patterns.iter().any(|pattern| {
-            let stage = pattern.request_stage.as_deref().unwrap_or("Request");
-            (stage == "Response") == at_response
-                && pattern.resource_type.as_ref().is_none_or(|wanted| {
-                    paused.resource_type.as_ref().is_none_or(|found| found == wanted)
-                })
-                && fits(pattern.url_pattern.as_deref().unwrap_or("*"), &paused.request.url)
-        })
-    }
-}
-
-impl Pattern {
-    fn json(&self) -> Value {
-        let fields = [
-            ("urlPattern", &self.url_pattern),
-            ("resourceType", &self.resource_type),
-            ("requestStage", &self.request_stage),
-        ];
-        let given = fields
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.clone()?))));
-        Value::Object(given.collect())
-    }
-}
-
-impl PausedRequests {
-    fn add(&mut self, paused: Paused) {
-        if self.0.len() >= MAX_PAUSED {
-            self.0.pop_front();
-        }
-        self.0.push_back(paused);
-    }
-
-    fn find(&mut self, id: &str) -> Option<&mut Paused> {
-        self.0.iter_mut().find(|paused| paused.id == id)
-    }
-
-    fn take(&mut self, id: &str) -> Option<Paused> {
-        let index = self.0.iter().position(|paused| paused.id == id)?;
-        self.0.remove(index)
-    }
-}
-
-impl Paused {
-    fn offer_to_next(&mut self, turn: &mut Turn) {
-        if let Some(next) = self.next.pop() {
-            turn.raw_event(&next, self.method.clone(), Some(self.event.clone()));
-            self.holder = next;
-        }
-    }
-
-    /// Adds what another session wants changed. Each gives all headers; what it added, changed or
-    /// left out is told by those that the request came with.
-    fn merge(&mut self, mut changes: Map<String, Value>) {
-        let both = |map: &Map<String, Value>| map.get("headers").cloned();
-        let (Some(earlier), Some(later)) = (both(&self.changes), both(&changes)) else {
-            return self.changes.extend(changes);
-        };
-        changes.remove("headers");
-        let original: BTreeMap<String, String> = self
-            .event
-            .read::<RequestHeaders>()
-            .map(|event| event.request.headers)
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(name, value)| (name.to_lowercase(), value))
-            .collect();
-        let mut merged = header_list(earlier);
-        let later = header_list(later);
-        merged.retain(|(name, _)| {
-            let name = name.to_lowercase();
-            !original.contains_key(&name) || later.iter().any(|it| it.0.to_lowercase() == name)
-        });
-        for (name, value) in later {
-            if original.get(&name.to_lowercase()) != Some(&value) {
-                merged.retain(|it| !it.0.eq_ignore_ascii_case(&name));
-                merged.push((name, value));
-            }
-        }
-        let headers: Vec<Value> =
-            merged.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        self.changes.extend(changes);
-        self.changes.insert("headers".to_owned(), headers.into());
-    }
-
-    /// Chrome has it again; it may come back with its response.
-    fn rest(&mut self) {
-        self.event = Payload::empty_object();
-        self.changes = Map::new();
-    }
-
-    fn is_resting(&self) -> bool {
-        self.event == Payload::empty_object()
-    }
-}
-
-#[derive(Deserialize)]
-struct RequestHeaders {
-    request: HeadersOfRequest,
-}
-
-#[derive(Deserialize)]
-struct HeadersOfRequest {
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
-}
-
-fn header_list(headers: Value) -> Vec<(String, String)> {
-    #[derive(Deserialize)]
-    struct Header {
-        name: String,
-        value: String,
-    }
-
-    let headers: Vec<Header> = serde_json::from_value(headers).unwrap_or_default();
-    headers.into_iter().map(|Header { name, value }| (name, value)).collect()
-}
-
 /// The command that lets a held request go on.
 fn decision(
     is_auth: bool,
@@ -435,70 +264,4 @@ fn leaves_open(command: &Command) -> bool {
 
     let answer = params::<ContinueWithAuth>(command);
     answer.is_ok_and(|it| it.auth_challenge_response.get("response") == Some(&"Default".into()))
-}
-
-/// Chrome's patterns: `*` stands for any text, `?` for one character, `\` for what follows it.
-fn fits(pattern: &str, text: &str) -> bool {
-    enum Token {
-        Any,
-        One,
-        Char(char),
-    }
-
-    let mut chars = pattern.chars();
-    let mut tokens = Vec::new();
-    while let Some(char) = chars.next() {
-        tokens.push(match char {
-            '*' => Token::Any,
-            '?' => Token::One,
-            '\\' => Token::Char(chars.next().unwrap_or('\\')),
-            char => Token::Char(char),
-        });
-    }
-    let text: Vec<char> = text.chars().collect();
-    let (mut at, mut token) = (0, 0);
-    // Where the last `*` stands, and how much of the text it has taken.
-    let mut retry: Option<(usize, usize)> = None;
-    while at < text.len() {
-        match tokens.get(token) {
-            Some(Token::Any) => {
-                retry = Some((token, at));
-                token += 1;
-                continue;
-            }
-            Some(Token::One) => {}
-            Some(Token::Char(wanted)) if wanted == &text[at] => {}
-            Some(Token::Char(_)) | None => {
-                let Some((star, taken)) = retry else { return false };
-                retry = Some((star, taken + 1));
-                (at, token) = (taken + 1, star + 1);
-                continue;
-            }
-        }
-        (at, token) = (at + 1, token + 1);
-    }
-    tokens[token..].iter().all(|token| matches!(token, Token::Any))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patterns_fit_as_in_chrome() {
-        for (pattern, text, expected) in [
-            ("*", "https://a.example/", true),
-            ("*.png", "https://a.example/x.png", true),
-            ("*.png", "https://a.example/x.png?y", false),
-            ("https://?.example/*", "https://a.example/x", true),
-            ("https://?.example/*", "https://ab.example/x", false),
-            ("*\\?x", "https://a.example/?x", true),
-            ("*\\?x", "https://a.example/yx", false),
-            ("", "a", false),
-            ("*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaac", false),
-            ("a*", "a", true),
-        ] {
-            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
-        }
-    }
 }

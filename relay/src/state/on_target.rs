@@ -22,14 +22,15 @@ impl Relay {
         if serves_on_target(&command.method) {
             return self.browser_command(seat, command, turn);
         }
-        let (domain, name) = command.method.split_once('.').unwrap_or_default();
-        match (command.method.as_str(), name) {
+        let method = command.method.clone();
+        let (domain, name) = method.split_once('.').unwrap_or_default();
+        match (method.as_str(), name) {
             ("Fetch.enable" | "Fetch.disable", _) => self.change_fetch(seat, command, turn),
             (method, _) if method.starts_with("Fetch.") => {
                 self.fetch_command(seat, command, turn);
             }
-            (_, "enable") => self.enable(seat, &domain.to_owned(), command, turn),
-            (_, "disable") => self.disable(seat, &domain.to_owned(), command, turn),
+            (_, "enable") => self.enable(seat, domain, command, turn),
+            (_, "disable") => self.disable(seat, domain, command, turn),
             ("DOM.getDocument" | "DOM.getFlattenedDocument", _) => {
                 // Chrome switches the domain on by itself.
                 self.note_domain(seat, "DOM");

@@ -81,10 +81,10 @@ impl Shared {
                     self.journal.remove_style_sheet(&style_sheet_id);
                 }
             }
-            "Page.frameNavigated" => {
-                if params.read().is_ok_and(|FrameNavigated { frame }| &frame.id == of) {
-                    self.journal = Journal::default();
-                }
+            "Page.frameNavigated"
+                if params.read().is_ok_and(|FrameNavigated { frame }| &frame.id == of) =>
+            {
+                self.journal = Journal::default();
             }
             _ => {}
         }

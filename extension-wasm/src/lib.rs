@@ -62,6 +62,7 @@ pub fn start() {
         let local = local().await.unwrap_or_default();
         let hello = ExtensionHello {
             browser: runtime::browser_name(),
+            browser_version: runtime::browser_version().await,
             install_id: local.install_id.clone(),
             version: runtime::version(),
             capabilities: Some(CAPABILITIES.join(",")),

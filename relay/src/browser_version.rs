@@ -12,16 +12,16 @@ pub struct BrowserVersion {
 }
 
 impl BrowserVersion {
-    /// Reads it off a user agent; without one, nothing is known.
+    /// Reads it off a user agent, which tells only the first number, unless the whole is known.
     #[must_use]
-    pub fn of(user_agent: Option<&str>) -> Self {
+    pub fn of(user_agent: Option<&str>, whole: Option<&str>) -> Self {
         // A client that sees "Headless" changes the fonts and sizes of the user's pages.
         let user_agent = user_agent.unwrap_or_default().replace("HeadlessChrome", "Chrome");
         let product = user_agent
             .split(' ')
             .find(|part| part.starts_with("Chrome/"))
-            .unwrap_or("Chrome/0.0.0.0")
-            .to_owned();
+            .unwrap_or("Chrome/0.0.0.0");
+        let product = whole.map_or_else(|| product.to_owned(), |whole| format!("Chrome/{whole}"));
         Self { product, user_agent }
     }
 
@@ -64,9 +64,12 @@ mod tests {
 
     #[test]
     fn a_headless_browser_does_not_say_so() {
-        let version = BrowserVersion::of(Some(
-            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36",
-        ));
+        let version = BrowserVersion::of(
+            Some(
+                "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/156.0.0.0 Safari/537.36",
+            ),
+            None,
+        );
         assert_eq!(version.product, "Chrome/156.0.0.0");
         assert!(!version.user_agent.contains("Headless"));
         assert_eq!(version.v8(), "15.6");
@@ -74,6 +77,12 @@ mod tests {
 
     #[test]
     fn an_unknown_browser_has_a_version_all_the_same() {
-        assert_eq!(BrowserVersion::of(None).cdp()["product"], "Chrome/0.0.0.0");
+        assert_eq!(BrowserVersion::of(None, None).cdp()["product"], "Chrome/0.0.0.0");
+    }
+
+    #[test]
+    fn the_whole_version_is_told_when_it_is_known() {
+        let version = BrowserVersion::of(Some("Chrome/156.0.0.0"), Some("156.0.8078.79"));
+        assert_eq!(version.cdp()["product"], "Chrome/156.0.8078.79");
     }
 }

@@ -48,6 +48,13 @@ use requests::{Asker, Purpose, QUICK, Request, Requests};
 use sessions::{Kind, Seat, Sessions, Virtual};
 use turn::Turn;
 
+/// How many clients may be connected, and how many extensions.
+const MAX_CLIENTS: usize = 256;
+const MAX_EXTENSIONS: usize = 64;
+
+/// How many commands of one client may wait for their answers; more are refused.
+const MAX_UNANSWERED: usize = 10_000;
+
 /// A worker sleeps after 30 s without a message; released relays ping at this pace too.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -191,7 +198,7 @@ impl Relay {
             Input::ClientConnected { client, name, extension, page } => {
                 self.client_connected(client, name, extension.as_deref(), page, &mut turn);
             }
-            Input::ClientSent { client, command } => self.client_sent(client, command, &mut turn),
+            Input::ClientSent { client, command } => self.client_asked(client, command, &mut turn),
             Input::ClientSentGarbage { client, error } => {
                 turn.send(client, Frame::Malformed(error));
             }
@@ -201,7 +208,18 @@ impl Relay {
             }
             Input::DeadlinePassed => self.deadline_passed(&mut turn),
         }
+        self.count_answers(&turn.effects);
         turn.effects
+    }
+
+    fn count_answers(&mut self, effects: &[Effect]) {
+        for effect in effects {
+            if let Effect::SendToClient { client, frame: Frame::Reply { .. } } = effect
+                && let Some(client) = self.clients.get_mut(*client)
+            {
+                client.unanswered = client.unanswered.saturating_sub(1);
+            }
+        }
     }
 
     /// The instant at which the shell must send [`Input::DeadlinePassed`].
@@ -241,6 +259,10 @@ impl Relay {
         page: Option<TargetId>,
         turn: &mut Turn,
     ) {
+        if self.clients.count() >= MAX_CLIENTS {
+            let reason = format!("{MAX_CLIENTS} clients are connected already");
+            return turn.close_client(client, CloseCode::DuplicateClient, reason);
+        }
         if let Some(name) = &name
             && self.clients.has_name(name)
         {
@@ -269,6 +291,7 @@ impl Relay {
                 connection,
                 sessions: Sessions::new(root),
                 is_new: true,
+                unanswered: 0,
                 permissions: Vec::new(),
                 streams: None,
             },
@@ -309,6 +332,17 @@ impl Relay {
         };
         let message = |id| RelayMessage::CreateInitialTab { id, params: None };
         self.ask_extension(request, message, turn);
+    }
+
+    fn client_asked(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
+        let Some(state) = self.clients.get_mut(client) else { return };
+        state.unanswered += 1;
+        if state.unanswered > MAX_UNANSWERED {
+            let seat = Seat { client, session: command.session_or_root() };
+            let error = format!("{MAX_UNANSWERED} commands wait for their answers already");
+            return turn.effects.push(Asker::new(&seat, &command).reply(Err(Error::server(error))));
+        }
+        self.client_sent(client, command, turn);
     }
 
     fn client_sent(&mut self, client: ClientId, command: Command, turn: &mut Turn) {

@@ -12,6 +12,9 @@ pub struct ExtensionHello {
     /// The browser's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<String>,
+    /// The browser's whole version, which its user agent does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser_version: Option<String>,
     /// The signed-in user's address; ours sends it only when the user turned that on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,

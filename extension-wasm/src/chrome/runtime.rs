@@ -2,8 +2,10 @@
 //! about itself.
 
 use serde::Deserialize;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
+use wasm_bindgen::{JsCast as _, JsValue};
+
+use super::promptly;
 
 /// The extension's version, from its manifest.
 pub(crate) fn version() -> Option<String> {
@@ -27,14 +29,39 @@ pub(crate) fn browser_name() -> Option<String> {
     names.iter().find(own).or_else(|| names.iter().find(|name| !name.contains("Not"))).cloned()
 }
 
+/// The browser's whole version: web sites that do not ask get its first number only.
+pub(crate) async fn browser_version() -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Values {
+        full_version_list: Vec<Version>,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        brand: String,
+        version: String,
+    }
+    let data = user_agent_data().ok()?;
+    let ask = js_sys::Reflect::get(&data, &"getHighEntropyValues".into()).ok()?;
+    let hints = js_sys::Array::of1(&"fullVersionList".into());
+    let asked = ask.dyn_into::<js_sys::Function>().ok()?.call1(&data, &hints).ok()?;
+    let values = promptly("getHighEntropyValues", asked.dyn_into()).await.ok()?;
+    let values: Values = serde_wasm_bindgen::from_value(values).ok()?;
+    let versions = values.full_version_list.into_iter();
+    versions.filter(|it| it.brand == "Chromium").map(|it| it.version).next()
+}
+
 /// A random id for a fresh installation.
 pub(crate) fn random_uuid() -> Option<String> {
     sys::random_uuid().ok()
 }
 
 fn brands() -> Result<JsValue, JsValue> {
-    let data = js_sys::Reflect::get(&sys::navigator(), &"userAgentData".into())?;
-    js_sys::Reflect::get(&data, &"brands".into())
+    js_sys::Reflect::get(&user_agent_data()?, &"brands".into())
+}
+
+fn user_agent_data() -> Result<JsValue, JsValue> {
+    js_sys::Reflect::get(&sys::navigator(), &"userAgentData".into())
 }
 
 mod sys {

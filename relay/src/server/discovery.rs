@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use shared_protocol::TargetId;
 
 use super::token::Token;
-use crate::browser_version::BrowserVersion;
 use crate::payload::TargetInfo;
 use crate::state::Relay;
 
@@ -26,7 +25,7 @@ impl Address {
 /// `/json/version`
 pub(crate) fn version(relay: &Relay, browser_id: &TargetId, address: &Address) -> Value {
     let url = address.socket(&format!("/devtools/browser/{browser_id}"));
-    BrowserVersion::of(relay.default_user_agent()).http(&url)
+    relay.browser_version().http(&url)
 }
 
 /// `/json/list`

@@ -15,6 +15,9 @@ use super::turn::Turn;
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
 
+/// How many sessions a client may open.
+const MAX_SESSIONS: usize = 2000;
+
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OneSession {
@@ -100,6 +103,10 @@ impl Relay {
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
         let OneTarget { target_id } = params(command)?;
+        let open = self.clients.get(seat.client).map_or(0, |client| client.sessions.iter().count());
+        if open >= MAX_SESSIONS {
+            return Err(Error::server(format!("{MAX_SESSIONS} sessions are open already")));
+        }
         if target_id == self.browser_id {
             return self.attach_to_browser_target(seat, turn);
         }

@@ -86,8 +86,8 @@ impl Relay {
     ) -> Result<Payload, Error> {
         match command.method.as_str() {
             "Browser.getVersion" => {
-                let user_agent = self.extension_of(seat).map(|it| it.user_agent.as_str());
-                Ok(Payload::of(&BrowserVersion::of(user_agent).cdp()))
+                let version = self.extension_of(seat).map(Extension::version);
+                Ok(Payload::of(&version.unwrap_or_else(|| BrowserVersion::of(None, None)).cdp()))
             }
             "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
                 self.set_download_behavior(seat, command)

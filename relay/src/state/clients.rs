@@ -20,6 +20,8 @@ pub(crate) struct Client {
     pub(crate) sessions: Sessions,
     /// Whether it has not sent anything yet.
     pub(crate) is_new: bool,
+    /// How many of its commands have no answer yet.
+    pub(crate) unanswered: usize,
     /// What pages may do while it is here.
     pub(crate) permissions: Vec<Rule>,
     /// The browser-level session on which it traces, and the tab that does it.
@@ -49,6 +51,10 @@ impl Clients {
 
     pub(crate) fn session_mut(&mut self, seat: &Seat) -> Option<&mut Session> {
         self.get_mut(seat.client)?.sessions.get_mut(&seat.session)
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn has_name(&self, name: &str) -> bool {

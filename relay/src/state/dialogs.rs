@@ -43,7 +43,7 @@ impl Relay {
             .iter()
             .filter_map(|seat| Some((seat, self.virtual_of(seat)?)))
             .filter(|(_, on)| on.domains.contains("Page"))
-            .max_by_key(|(seat, on)| (self.requests.has_in_flight(seat, real), on.last_active))
+            .max_by_key(|(seat, on)| (self.requests.runs_page(seat, real), on.last_active))
             .map(|(seat, _)| seat.clone())
     }
 

@@ -9,6 +9,7 @@ use super::ConnectionId;
 use super::downloads::Downloads;
 use super::reconnect::{Held, Presence};
 use super::targets::Targets;
+use crate::browser_version::BrowserVersion;
 
 #[derive(Debug, Default)]
 pub(crate) struct Extensions(BTreeMap<ConnectionId, Extension>);
@@ -30,6 +31,12 @@ pub(crate) struct Extension {
     /// What clients sent while it was away.
     pub(crate) held: Vec<Held>,
     pub(crate) next_ping: Instant,
+}
+
+impl Extension {
+    pub(crate) fn version(&self) -> BrowserVersion {
+        BrowserVersion::of(Some(&self.user_agent), self.hello.browser_version.as_deref())
+    }
 }
 
 impl Extensions {

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use shared_protocol::{
-    AttachedToTarget, CdpEvent, DetachedFromTarget, ExtensionHello, Extra, InitialTab, LogLevel,
-    Payload as _, RequestId, StableKey, WINDOW_MODE, WindowMode,
+    AttachedToTarget, CdpEvent, CloseCode, DetachedFromTarget, ExtensionHello, Extra, InitialTab,
+    LogLevel, Payload as _, RequestId, StableKey, WINDOW_MODE, WindowMode,
 };
 
 use super::announce::InfoEvent;
@@ -13,7 +13,7 @@ use super::extensions::Extension;
 use super::reconnect::Inheritance;
 use super::requests::{Purpose, Request};
 use super::turn::Turn;
-use super::{ConnectionId, PING_INTERVAL, Relay};
+use super::{ConnectionId, Effect, MAX_EXTENSIONS, PING_INTERVAL, Relay};
 use crate::cdp::Error;
 use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 
@@ -25,6 +25,10 @@ impl Relay {
         user_agent: String,
         turn: &mut Turn,
     ) {
+        if self.extensions.iter().count() >= MAX_EXTENSIONS {
+            let (code, reason) = (CloseCode::ExtensionInUse, "too many extensions".to_owned());
+            return turn.effects.push(Effect::CloseExtension { connection, code, reason });
+        }
         let stable_key = hello
             .stable_key()
             .unwrap_or_else(|| StableKey::new(format!("connection:{connection}")));
@@ -133,7 +137,7 @@ impl Relay {
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
-            (Purpose::Forward | Purpose::CloseTarget, _)
+            (Purpose::Forward | Purpose::RunsPage | Purpose::CloseTarget, _)
             | (Purpose::Enable(_) | Purpose::AddScript, None) => {}
         }
         let Some(asker) = asker else { return };

@@ -73,7 +73,7 @@ impl Relay {
                 Some(rule) => self.override_command(seat, rule, command, turn),
                 None => {
                     let command = with_own_object_group(seat, &real, command);
-                    self.forward(seat, command, &real, Purpose::Forward, turn);
+                    self.forward(seat, command, &real, Purpose::of(method), turn);
                 }
             },
         }

@@ -46,6 +46,8 @@ pub(crate) struct Asker {
 pub(crate) enum Purpose {
     /// Nothing.
     Forward,
+    /// It ends something that runs the page's own code, which may open a dialog.
+    RunsPage,
     /// It comes after the children that are there already.
     AutoAttach,
     /// The end of its target is its success.
@@ -76,11 +78,27 @@ impl Asker {
 }
 
 impl Purpose {
+    /// What a command that is passed on as it is means.
+    pub(crate) fn of(method: &str) -> Self {
+        let runs_page = method.starts_with("Input.")
+            || matches!(
+                method,
+                "Runtime.evaluate"
+                    | "Runtime.callFunctionOn"
+                    | "Page.navigate"
+                    | "Page.navigateToHistoryEntry"
+                    | "Page.reload"
+                    | "Page.close"
+            );
+        if runs_page { Self::RunsPage } else { Self::Forward }
+    }
+
     /// Whether the answer matters even when nobody waits for it any more.
     pub(crate) fn outlives_its_asker(&self) -> bool {
         match self {
             Self::Enable(_) | Self::AddScript | Self::InitialTab => true,
             Self::Forward
+            | Self::RunsPage
             | Self::AutoAttach
             | Self::CloseTarget
             | Self::Cookies(_)
@@ -132,10 +150,11 @@ impl Requests {
         askers
     }
 
-    /// Whether a session waits for an answer of a real one.
-    pub(crate) fn has_in_flight(&self, seat: &Seat, real: &SessionId) -> bool {
+    /// Whether a session waits for something that runs a page's own code.
+    pub(crate) fn runs_page(&self, seat: &Seat, real: &SessionId) -> bool {
         self.pending.values().any(|request| {
-            request.session.as_ref() == Some(real)
+            matches!(request.purpose, Purpose::RunsPage)
+                && request.session.as_ref() == Some(real)
                 && request.asker.as_ref().is_some_and(|asker| &asker.seat == seat)
         })
     }

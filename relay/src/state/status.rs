@@ -6,6 +6,7 @@ use shared_protocol::http::{
 
 use super::extensions::Extension;
 use super::{ConnectionId, Relay};
+use crate::browser_version::BrowserVersion;
 use crate::payload::TargetInfo;
 
 impl Relay {
@@ -61,11 +62,11 @@ impl Relay {
             .flat_map(|(_, extension)| extension.targets.tabs().map(|t| &t.info))
     }
 
-    /// How the browser of the extension that a client would get calls itself.
+    /// The browser of the extension that a client would get.
     #[must_use]
-    pub fn default_user_agent(&self) -> Option<&str> {
-        let connection = self.newest_extension()?;
-        self.extensions.get(connection).map(|extension| extension.user_agent.as_str())
+    pub fn browser_version(&self) -> BrowserVersion {
+        let extension = self.newest_extension().and_then(|it| self.extensions.get(it));
+        extension.map_or_else(|| BrowserVersion::of(None, None), Extension::version)
     }
 
     /// The extension that connected last.

@@ -35,15 +35,16 @@ impl Relay {
         target.shared.dialog = Some(Dialog { event, holder, is_answered: false });
     }
 
-    /// The session that waits for the page, else the one that used it last.
+    /// The session that waits for what the page runs, else the one that used it last.
     fn most_concerned(&self, connection: ConnectionId, real: &SessionId) -> Option<Seat> {
         let target = self.target(connection, real)?;
+        let runner = self.requests.runner(real, target.shared.last_run);
         target
             .seats
             .iter()
             .filter_map(|seat| Some((seat, self.virtual_of(seat)?)))
             .filter(|(_, on)| on.domains.contains("Page"))
-            .max_by_key(|(seat, on)| (self.requests.runs_page(seat, real), on.last_active))
+            .max_by_key(|(seat, on)| (runner == Some(*seat), on.last_active))
             .map(|(seat, _)| seat.clone())
     }
 

@@ -131,14 +131,19 @@ impl Relay {
                     self.script_added(connection, &real, asker.as_ref(), result, turn);
                 }
             }
+            (Purpose::RunsPage, Some(real)) => {
+                if let Some(target) = self.target_mut(connection, &real) {
+                    target.shared.last_run = target.shared.last_run.max(id);
+                }
+            }
             (Purpose::InitialTab, _) => return self.initial_tab_came(connection, outcome, turn),
             (Purpose::Cookies(question), _) => return self.cookies_came(question, outcome, turn),
             (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
-            (Purpose::Forward | Purpose::RunsPage | Purpose::CloseTarget, _)
-            | (Purpose::Enable(_) | Purpose::AddScript, None) => {}
+            (Purpose::Forward | Purpose::CloseTarget, _)
+            | (Purpose::Enable(_) | Purpose::AddScript | Purpose::RunsPage, None) => {}
         }
         let Some(asker) = asker else { return };
         turn.effects.push(asker.reply(outcome));

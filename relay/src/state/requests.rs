@@ -150,13 +150,19 @@ impl Requests {
         askers
     }
 
-    /// Whether a session waits for something that runs a page's own code.
-    pub(crate) fn runs_page(&self, seat: &Seat, real: &SessionId) -> bool {
-        self.pending.values().any(|request| {
-            matches!(request.purpose, Purpose::RunsPage)
-                && request.session.as_ref() == Some(real)
-                && request.asker.as_ref().is_some_and(|asker| &asker.seat == seat)
-        })
+    /// Who waits for what a page runs in this moment, as far as can be told. A page runs one thing
+    /// after the other: the first that was asked after the last that has ended; what is older waits
+    /// for something itself.
+    pub(crate) fn runner(&self, real: &SessionId, last_ended: RequestId) -> Option<&Seat> {
+        let running = || {
+            self.pending.iter().filter(|(_, request)| {
+                matches!(request.purpose, Purpose::RunsPage)
+                    && request.session.as_ref() == Some(real)
+            })
+        };
+        let first = running().find(|(id, _)| **id > last_ended);
+        let (_, request) = first.or_else(|| running().next_back())?;
+        request.asker.as_ref().map(|asker| &asker.seat)
     }
 
     #[cfg(test)]

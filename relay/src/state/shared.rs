@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
-use shared_protocol::{Payload as _, TargetId};
+use shared_protocol::{Payload as _, RequestId, TargetId};
 
 use super::dialogs::Dialog;
 use super::fetch::PausedRequests;
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     journal: Journal,
     /// Auto-attach as Chrome does it: whether children wait to be let run.
     pub(crate) auto_attach: Option<bool>,
+    /// The last request to run something in the page that has ended.
+    pub(crate) last_run: RequestId,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) paused: PausedRequests,
     /// The last frame of a screencast that somebody has acknowledged.

@@ -201,6 +201,20 @@ fn a_dialog_goes_to_whoever_waits_for_the_page_and_then_to_who_is_left() {
 }
 
 #[test]
+fn a_dialog_goes_to_whose_code_runs_not_to_who_queues_behind_it_or_waits_for_a_promise() {
+    let mut script = Script::new();
+    for client in [A, B] {
+        script.does(client, "pw-tab-1 1 Page.enable", "{}");
+    }
+    script.says(B, "pw-tab-1 2 Runtime.evaluate", "{}");
+    script.does(B, "pw-tab-1 3 Runtime.evaluate", "{}");
+    script.says(A, "pw-tab-1 2 Runtime.evaluate", "{}");
+    script.says(B, "pw-tab-1 4 Runtime.evaluate", "{}");
+    let opened = script.chrome_says("pw-tab-1", "Page.javascriptDialogOpening", "{}");
+    assert_eq!(opened, ["A pw-tab-1 Page.javascriptDialogOpening {}"]);
+}
+
+#[test]
 fn one_screencast_serves_all_who_started_it() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.startScreencast", "{}");

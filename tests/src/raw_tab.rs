@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::RawClient;
+use crate::{PATIENCE, RawClient, http};
 
 const SESSION: &str = "pw-tab-1";
 
@@ -45,6 +46,7 @@ impl RawTab {
         let attached =
             json!({ "sessionId": SESSION, "targetInfo": info, "waitingForDebugger": false });
         extension.send(&event(None, "Target.attachedToTarget", attached)).await;
+        timeout(PATIENCE, known_to_relay(port)).await.expect("the relay takes the tab");
         let (events, queue) = mpsc::channel(64);
         Self { events, serving: tokio::spawn(serve(extension, queue)) }
     }
@@ -59,6 +61,18 @@ impl RawTab {
 impl Drop for RawTab {
     fn drop(&mut self) {
         self.serving.abort();
+    }
+}
+
+/// The relay answers nothing to an announcement, so it is asked until it knows the tab.
+async fn known_to_relay(port: u16) {
+    loop {
+        let status: Value =
+            serde_json::from_str(&http(port, "GET /extension/status", &[]).await.body)
+                .expect("the relay tells its status");
+        if status["activeTargets"] == 1 {
+            return;
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the sessions over one target have in common, because Chrome knows only one of them: which
 //! domains are on, and what Chrome has told that a newcomer would have to hear again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Deserialize;
 use shared_protocol::{Payload as _, RequestId, TargetId};
@@ -50,7 +50,7 @@ pub(crate) struct Domain {
 /// Events that Chrome sends once, to the first who asks.
 #[derive(Debug, Default)]
 struct Journal {
-    entries: Vec<(String, Payload)>,
+    entries: VecDeque<(String, Payload)>,
     bytes: usize,
 }
 
@@ -126,13 +126,12 @@ impl Shared {
 impl Journal {
     fn add(&mut self, method: &str, params: Payload) {
         self.bytes += params.as_str().len();
-        self.entries.push((method.to_owned(), params));
-        let mut oldest = 0;
-        while self.bytes > MAX_JOURNAL && oldest < self.entries.len() {
-            self.bytes -= self.entries[oldest].1.as_str().len();
-            oldest += 1;
+        self.entries.push_back((method.to_owned(), params));
+        while self.bytes > MAX_JOURNAL
+            && let Some((_, oldest)) = self.entries.pop_front()
+        {
+            self.bytes -= oldest.as_str().len();
         }
-        self.entries.drain(..oldest);
     }
 
     fn forget(&mut self, domain: &str) {

@@ -45,8 +45,8 @@ pub(crate) struct JobId(u64);
 pub(crate) struct CookieJobs {
     last: u64,
     open: BTreeMap<JobId, Job>,
-    /// What clients have set, by name and address.
-    own: BTreeMap<ClientId, Vec<(String, String)>>,
+    /// What clients have set themselves.
+    own: BTreeMap<ClientId, Vec<Own>>,
 }
 
 #[derive(Debug)]
@@ -58,6 +58,21 @@ struct Job {
     /// What the answer is limited to, besides what may be seen.
     only: Option<BTreeSet<Key>>,
     found: BTreeMap<Key, Box<RawValue>>,
+}
+
+/// A cookie that a client has set. By its value it is told from one of the user's that has the same
+/// name at the same address.
+#[derive(Debug)]
+struct Own {
+    name: String,
+    value: String,
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct Content {
+    name: String,
+    value: String,
 }
 
 /// What tells one cookie from another.
@@ -80,6 +95,7 @@ struct Cookies {
 #[derive(Deserialize)]
 struct NewCookie {
     name: String,
+    value: String,
     url: Option<String>,
     domain: Option<String>,
     path: Option<String>,
@@ -219,9 +235,16 @@ impl Relay {
             Question::Visible(_) => job.found.extend(keyed),
             Question::Own(_) => {
                 let own = self.cookie_jobs.own.get(&job.asker.seat.client);
-                let is_own =
-                    |key: &Key| own.is_some_and(|own| own.iter().any(|it| it.0 == key.name));
-                job.found.extend(keyed.filter(|(key, _)| is_own(key)));
+                let is_own = |raw: &RawValue| {
+                    let content = serde_json::from_str::<Content>(raw.get()).ok();
+                    let same = |it: &Own, found: &Content| {
+                        it.name == found.name && it.value == found.value
+                    };
+                    content.is_some_and(|found| {
+                        own.is_some_and(|own| own.iter().any(|it| same(it, &found)))
+                    })
+                };
+                job.found.extend(keyed.filter(|(_, raw)| is_own(raw)));
             }
             Question::Limit(_) => job.only = Some(keyed.map(|(key, _)| key).collect()),
             Question::Cleared(_) => {}
@@ -284,7 +307,7 @@ impl Relay {
             .or_else(|_| params::<NewCookie>(command).map(|cookie| vec![cookie]))
             .unwrap_or_default();
         let own = self.cookie_jobs.own.entry(client).or_default();
-        own.extend(cookies.into_iter().filter_map(NewCookie::named_and_addressed));
+        own.extend(cookies.into_iter().filter_map(NewCookie::addressed));
         let surplus = own.len().saturating_sub(MAX_OWN);
         own.drain(..surplus);
     }
@@ -349,18 +372,18 @@ impl CookieJobs {
 
     fn addresses_of(&self, client: ClientId) -> Vec<String> {
         let own = self.own.get(&client).map(Vec::as_slice).unwrap_or_default();
-        own.iter().map(|(_, url)| url.clone()).collect::<BTreeSet<_>>().into_iter().collect()
+        own.iter().map(|it| it.url.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 }
 
 impl NewCookie {
-    fn named_and_addressed(self) -> Option<(String, String)> {
+    fn addressed(self) -> Option<Own> {
         let url = self.url.or_else(|| {
             let domain = self.domain?;
             let path = self.path.unwrap_or_else(|| "/".to_owned());
             Some(format!("https://{}{path}", domain.trim_start_matches('.')))
         })?;
-        Some((self.name, url))
+        Some(Own { name: self.name, value: self.value, url })
     }
 }
 

@@ -184,6 +184,10 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
+        if !extension.hello.has_capability(DOWNLOADS) {
+            turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
+            return;
+        }
         let exclude = extension.downloads.0.iter().filter_map(|it| it.chrome_id).collect();
         let Some(download) = extension.downloads.find(&search.guid) else {
             turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));

@@ -72,6 +72,12 @@ impl Relay {
         asker: Option<Asker>,
         turn: &mut Turn,
     ) {
+        let extension = self.extensions.get(connection);
+        if !extension.is_some_and(|extension| extension.hello.has_capability(PERMISSIONS)) {
+            // An older one may have taken the place of the one that understood.
+            turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
+            return;
+        }
         let rules = self.clients.all_of(connection).flat_map(|it| it.permissions.clone()).collect();
         let permissions = Permissions { rules, extra: Extra::default() };
         let request = Request {

@@ -44,6 +44,19 @@ fn an_extension_that_is_too_old_is_named() {
 }
 
 #[test]
+fn an_extension_that_knows_nothing_of_downloads_is_not_asked_about_them() {
+    let mut script = Script::new();
+    script.does(
+        A,
+        "- 2 Browser.setDownloadBehavior",
+        r#"{"behavior":"deny","eventsEnabled":true}"#,
+    );
+    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    let told = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
+    assert_eq!(told.len(), 1, "the event alone: {told:?}");
+}
+
+#[test]
 fn permissions_end_with_the_client_that_wanted_them() {
     let mut script = Script::with_capabilities("permissions-v1");
     script.does(A, "- 2 Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#);
@@ -74,7 +87,7 @@ fn a_client_sees_the_cookies_of_the_controlled_tabs_and_its_own() {
     script.does(
         A,
         "- 2 Storage.setCookies",
-        r#"{"cookies":[{"name":"own","url":"https://b.example/"}]}"#,
+        r#"{"cookies":[{"name":"own","value":"1","url":"https://b.example/"}]}"#,
     );
     let asked = script.says(A, "- 3 Storage.getCookies", r#"{"browserContextId":"C"}"#);
     assert_eq!(
@@ -84,10 +97,13 @@ fn a_client_sees_the_cookies_of_the_controlled_tabs_and_its_own() {
             r#"> pw-tab-1 Network.getCookies {"urls":["https://b.example/"]}"#,
         ]
     );
-    let cookie = |name: &str| format!(r#"{{"name":"{name}","domain":"b.example","path":"/"}}"#);
+    let cookie = |name: &str, value: &str| {
+        format!(r#"{{"name":"{name}","value":"{value}","domain":"b.example","path":"/{value}"}}"#)
+    };
     let last = script.last_request();
-    script.chrome_answers_to(last - 1, &format!(r#"{{"cookies":[{}]}}"#, cookie("of the tab")));
-    let both = format!(r#"{{"cookies":[{},{}]}}"#, cookie("own"), cookie("the user's"));
+    script
+        .chrome_answers_to(last - 1, &format!(r#"{{"cookies":[{}]}}"#, cookie("of the tab", "0")));
+    let both = format!(r#"{{"cookies":[{},{}]}}"#, cookie("own", "1"), cookie("own", "the user's"));
     let answer = script.chrome_answers_to(last, &both);
     assert_eq!(answer.len(), 1);
     assert!(answer[0].contains("of the tab") && answer[0].contains("own"), "{answer:?}");

@@ -7,8 +7,9 @@ export PATH := $(shell .ci/setup path):$(PATH)
 STEP := .ci/step
 SETUP := .ci/setup
 DIST := extension-shell/dist
+PREFIX ?= $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: help run test build extension check clean
+.PHONY: help run test bench build install extension check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,19 +18,30 @@ run: build ## Build all, start the relay and a browser with the extension, contr
 	@$(SETUP) browser
 	@exec target/release/playwriter browser start
 
-test: check extension ## Run every check and every test
-	@$(SETUP) rust wasm-pack wasm-bindgen node-packages browser screen
+test: extension check ## Run every check and every test
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages python-packages released browser screen
 	@$(STEP) "wire tests in JavaScript" wasm-pack --log-level error test --node --mode no-install extension-wasm --test wire
+	@rm -f target/tmp/versions.txt
 	@$(STEP) "tests" cargo test --quiet --workspace
+	@echo "versions that were tried together:" && cat target/tmp/versions.txt
+
+bench: build ## Measure what the relay costs, against the browser without it and the original
+	@$(SETUP) node-packages released browser
+	@cargo bench --quiet -p end-to-end --bench speed --bench agents
 
 build: extension ## Build the relay and the extension in release mode
 	@$(SETUP) rust
 	@$(STEP) "building the relay" cargo build --quiet --release -p relay
 
+install: build ## Put playwriter where rustup puts programs, or into PREFIX/bin
+	@mkdir -p "$(PREFIX)/bin" && install -m 755 target/release/playwriter "$(PREFIX)/bin/playwriter"
+	@echo "$(PREFIX)/bin/playwriter"
+
 check: ## Check format, lints and documentation
 	@$(SETUP) rust
 	@$(STEP) "format" cargo fmt --check
 	@$(STEP) "lints" cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@$(STEP) "lints of the relay without its features" cargo clippy --quiet -p relay --all-targets -- -D warnings
 	@$(STEP) "lints for wasm32" cargo clippy --quiet -p extension-wasm -p shared-protocol --all-targets \
 		--target wasm32-unknown-unknown -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" $(STEP) "documentation" cargo doc --quiet --workspace --no-deps
@@ -51,4 +63,4 @@ $(DIST)/manifest.json: $(SOURCES)
 	@cp extension-shell/manifest.json $(DIST)/
 
 clean: ## Remove everything that was built
-	rm -rf target $(DIST) tests/node_modules
+	rm -rf target $(DIST) tests/node_modules tests/released/node_modules

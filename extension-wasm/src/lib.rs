@@ -16,9 +16,7 @@ use std::cell::RefCell;
 
 use js_sys::{Function, Promise};
 use serde::{Deserialize, Serialize};
-use shared_protocol::{
-    DOWNLOADS, ExtensionHello, INVENTORY_READY, PERMISSIONS, SessionId, TabId, WINDOW_MODE, WINDOWS,
-};
+use shared_protocol::{ExtensionHello, Feature, SessionId, TabId};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
@@ -36,9 +34,6 @@ const WAKE_UP: &str = "look-for-relay";
 
 /// The page that wakes the worker the moment it has ended.
 const WAKER: &str = "waker.html";
-
-/// What the relay may ask for beyond what every release understands.
-const CAPABILITIES: [&str; 5] = [INVENTORY_READY, WINDOW_MODE, WINDOWS, PERMISSIONS, DOWNLOADS];
 
 thread_local! {
     static SHELL: RefCell<Shell> = RefCell::default();
@@ -65,7 +60,7 @@ pub fn start() {
             browser_version: runtime::browser_version().await,
             install_id: local.install_id.clone(),
             version: runtime::version(),
-            capabilities: Some(CAPABILITIES.join(",")),
+            capabilities: Some(Feature::capabilities()),
             ..ExtensionHello::default()
         };
         let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;

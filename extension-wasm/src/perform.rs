@@ -27,6 +27,10 @@ const GIVE_UP: Duration = Duration::from_secs(6);
 /// How long a tab must be unused before it may be slow again.
 const REST: Duration = Duration::from_secs(2);
 
+/// How long a screenshot may wait for a frame before one is asked for; most take half as long. Each
+/// further time it may wait twice as long.
+const DRAW: Duration = Duration::from_millis(150);
+
 /// How long a download may take from CDP's last word on it to Chrome's.
 const DOWNLOAD_OVERDUE: Duration = Duration::from_secs(5);
 
@@ -66,6 +70,11 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         }),
         Effect::RetryLater { attempt } => later(RETRY, Input::RetryDue { attempt }),
         Effect::GiveRelayUpLater { attempt } => later(GIVE_UP, Input::RelayGivenUp { attempt }),
+        Effect::GoOnLater { port } => spawn_local(async move {
+            // Whoever answers this has read what was sent before, and passed it on.
+            relay_is_at(port).await;
+            step(Input::GoOnDue);
+        }),
         Effect::Send(message) => send(&message),
         Effect::Attach { tab } => spawn_local(async move {
             let outcome = attach(tab).await.map_err(|error| error.message);
@@ -115,14 +124,17 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
                 None => spawn_local(async { log_failure(replaced.await) }),
             }
         }
-        Effect::SearchDownload { ticket, url, exclude } => spawn_local(async move {
-            let outcome = downloads::find(&url, &exclude).await.map_err(|error| error.message);
+        Effect::SearchDownload { ticket, url, exclude, max_age } => spawn_local(async move {
+            let found = downloads::find(&url, &exclude, max_age).await;
+            let outcome = found.map_err(|error| error.message);
             step(Input::DownloadSearched { ticket, outcome });
         }),
         Effect::DownloadOverdueLater { ticket } => {
             later(DOWNLOAD_OVERDUE, Input::DownloadOverdue { ticket });
         }
-        Effect::CancelDownload { ticket, download } => done(ticket, downloads::cancel(download)),
+        Effect::CancelDownload { ticket, download, remove } => {
+            done(ticket, downloads::cancel(download, remove));
+        }
         Effect::Group { tab, groups } => spawn_local(async move {
             // The tab may have been closed meanwhile, or the user be dragging it.
             let group = groups::join(tab, &groups).await.unwrap_or_default();
@@ -138,6 +150,9 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             drop(groups::leave(tab, &groups).await);
         }),
         Effect::RestLater { tab, uses } => later(REST, Input::RestDue { tab, uses }),
+        Effect::DrawLater { tab, ticket, drawn } => {
+            later(DRAW * 2_u32.pow(drawn), Input::DrawDue { tab, ticket, drawn });
+        }
         Effect::Show { tab, look } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its icon.
             drop(action::set_icon(tab, icon_name(look.icon)).await);

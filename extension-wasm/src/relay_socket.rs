@@ -1,8 +1,8 @@
 //! The WebSocket to the relay. Text goes from the socket to `JSON.parse` and from
 //! `JSON.stringify` to the socket without ever being copied into the WASM heap.
 
-use js_sys::{JsString, Object};
-use shared_protocol::{ExtensionHello, ExtensionMessage};
+use js_sys::{JsString, Object, Uint8Array};
+use shared_protocol::{CloseCode, ExtensionHello, ExtensionMessage};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
@@ -13,6 +13,12 @@ use crate::state::{Attempt, Input};
 
 /// More than the largest two messages: a relay that lets this much pile up does not read.
 const MAX_BUFFERED: u32 = 512 * 1024 * 1024;
+
+/// What a relay takes, in bytes.
+const MAX_LENGTH: u32 = 256 * 1024 * 1024;
+
+/// How much of a text is counted at once.
+const PIECE: u32 = 1024 * 1024;
 
 /// An open or opening socket. Dropping it closes it, and nothing of it is heard any more.
 pub(crate) struct RelaySocket {
@@ -48,9 +54,14 @@ impl RelaySocket {
     /// Sends one message, or closes a socket whose other end does not read.
     pub(crate) fn send(&self, message: &ExtensionMessage<JsPayload>) -> Result<(), JsValue> {
         if self.socket.buffered_amount() > MAX_BUFFERED {
-            return self.socket.close();
+            return self.socket.close_with_code(CloseCode::ConnectionFailed.number());
         }
-        self.socket.unchecked_ref::<TextSocket>().send(&to_text(message)?)
+        let text = to_text(message)?;
+        if is_too_long(&text) {
+            // The relay would end the connection for it.
+            return Err("it is larger than 256 MiB".into());
+        }
+        self.socket.unchecked_ref::<TextSocket>().send(&text)
     }
 
     /// Starts to close; the end is told like any other.
@@ -69,6 +80,20 @@ impl Drop for RelaySocket {
     }
 }
 
+/// Whether a text has more bytes than a relay takes. A unit of JavaScript's strings has three at most,
+/// so that few have to be counted.
+fn is_too_long(text: &JsString) -> bool {
+    let units = text.length();
+    if units <= MAX_LENGTH / 3 || units > MAX_LENGTH {
+        return units > MAX_LENGTH;
+    }
+    let encoder = TextEncoder::new();
+    let piece = |start: u32| text.slice(start, start.saturating_add(PIECE).min(units));
+    let starts = (0..units).step_by(PIECE as usize);
+    starts.map(|start| u64::from(encoder.encode(&piece(start)).length())).sum::<u64>()
+        > u64::from(MAX_LENGTH)
+}
+
 fn read(attempt: Attempt, event: &MessageEvent) -> Input<JsPayload> {
     match from_text(event.data().unchecked_ref()) {
         Ok(message) => Input::RelaySent { attempt, message },
@@ -78,6 +103,13 @@ fn read(attempt: Attempt, event: &MessageEvent) -> Input<JsPayload> {
 
 #[wasm_bindgen]
 extern "C" {
+    /// An encoder that takes the text where it lies.
+    type TextEncoder;
+    #[wasm_bindgen(constructor)]
+    fn new() -> TextEncoder;
+    #[wasm_bindgen(method)]
+    fn encode(this: &TextEncoder, text: &JsString) -> Uint8Array;
+
     /// A WebSocket that takes the text where it lies.
     type TextSocket;
     #[wasm_bindgen(method, catch)]

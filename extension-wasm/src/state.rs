@@ -14,6 +14,7 @@ mod for_chrome;
 mod grouping;
 mod input;
 mod looks;
+mod missed;
 mod permissions;
 mod silence;
 mod tabs;
@@ -23,8 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use shared_protocol::{
-    AttachedToTarget, CdpEvent, ExtensionMessage, Extra, LogLevel, LogLine, ParseFailure, Payload,
-    RequestId, SessionId, TabId, TargetId, TargetInfo,
+    AttachedToTarget, CdpCommand, CdpEvent, CloseCode, ExtensionMessage, Extra, LogLevel, LogLine,
+    ParseFailure, Payload, RequestId, SessionId, TabId, TargetId, TargetInfo,
 };
 
 use awake::Awake;
@@ -39,6 +40,7 @@ use grouping::Grouping;
 pub use input::Input;
 use looks::Looks;
 pub use looks::{Icon, Look};
+use missed::Missed;
 use permissions::Permissions;
 pub use silence::Silence;
 pub use tabs::Debuggee;
@@ -90,11 +92,18 @@ pub struct Worker<P> {
     connection: Connection,
     /// The connection that was lost last.
     lost: Option<Attempt>,
+    missed: Missed<P>,
     tabs: Tabs<P>,
     /// Tabs that Chrome is about to open for the relay.
     expected: Vec<Opened>,
     in_flight: InFlight,
+    /// How many answers an older relay may not have passed on yet.
+    passing_on: u32,
+    /// Commands that wait for the answer to another.
+    held: Vec<(Ticket, Debuggee, CdpCommand<P>)>,
     awake: Awake,
+    /// Scripts for new documents, in all tabs.
+    scripts_given: u32,
     grouping: Grouping,
     windows: Windows,
     permissions: Permissions,
@@ -115,10 +124,14 @@ impl<P> Default for Worker<P> {
             backlog: Some(Vec::new()),
             connection: Connection::default(),
             lost: None,
+            missed: Missed::default(),
             tabs: Tabs::default(),
             expected: Vec::new(),
             in_flight: InFlight::default(),
+            passing_on: 0,
+            held: Vec::new(),
             awake: Awake::default(),
+            scripts_given: 0,
             grouping: Grouping::default(),
             windows: Windows::default(),
             permissions: Permissions::default(),
@@ -170,6 +183,8 @@ impl<P: Payload> Worker<P> {
             }
             Input::SocketOpened { attempt } => {
                 if self.connection.opened(attempt) {
+                    // The mode was the last relay's wish; one that has a wish says so first.
+                    self.windows.set_separate(false);
                     self.relay_connected(effects);
                 }
             }
@@ -180,9 +195,16 @@ impl<P: Payload> Worker<P> {
                     if was_open {
                         self.give_relay_up_later(effects);
                     }
+                    // Whoever closes with a reason of its own is still there, and its clients, too.
+                    if was_open && !CloseCode::is_ours(code) {
+                        self.clean_up_all(effects);
+                    } else if was_open && !self.connection.is_displaced() {
+                        self.missed.begin();
+                    }
                 }
             }
             Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
+            Input::GoOnDue => self.passed_on(effects),
             Input::RelayGivenUp { attempt } => {
                 if !self.connection.is_open() && self.lost == Some(attempt) {
                     self.relay_given_up(effects);
@@ -262,6 +284,11 @@ impl<P: Payload> Worker<P> {
                 let is_busy = self.in_flight.runs_in(tab);
                 self.awake.rest(tab, uses, is_busy, effects);
             }
+            Input::DrawDue { tab, ticket, drawn } => {
+                if self.in_flight.has(ticket) {
+                    self.awake.draw(tab, ticket, drawn, effects);
+                }
+            }
             Input::Shown { tab } => self.looks.shown(tab, effects),
         }
     }
@@ -328,6 +355,7 @@ impl<P: Payload> Worker<P> {
                 extra: Extra::default(),
             })));
         }
+        self.tell_missed(effects);
         effects.push(Effect::Send(ExtensionMessage::Ready));
         for id in self.tabs.ids() {
             match self.tabs.get(id).map(|tab| &tab.state) {
@@ -345,10 +373,8 @@ impl<P: Payload> Worker<P> {
 
     /// The relay, and with it every client, has gone for good: nothing of theirs may stay.
     fn relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
-        let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
-        for tab in tabs {
-            self.clean_up(tab, effects);
-        }
+        self.missed.end();
+        self.clean_up_all(effects);
         self.windows.close_if_unused(|_| false, effects);
         self.permissions.undo(effects);
         self.changed = true;
@@ -387,42 +413,6 @@ impl<P: Payload> Worker<P> {
         let look = self.look(tab);
         self.looks.want(tab, look, effects);
     }
-
-    fn look(&self, tab: TabId) -> Look {
-        let is_open = self.connection.is_open();
-        let (icon, badge, title) =
-            match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(&tab)) {
-                (None, Some(why)) => {
-                    let title = format!("Playwriter cannot control this page: {why}");
-                    return Look { icon: Icon::Black, badge: "!", title };
-                }
-                (None, None) => (Icon::Black, "", "click to control this tab"),
-                (Some(TabState::Barred), _) => (
-                    Icon::Grey,
-                    "!",
-                    "Chrome protects this page; the tab is controlled when it leaves it",
-                ),
-                (Some(TabState::Attached { crashed: true, .. }), _) => {
-                    (Icon::Grey, "!", "this page has crashed; reload it to go on")
-                }
-                (Some(TabState::Attached { .. }), _) if is_open => {
-                    (Icon::Green, "", "this tab is controlled; click to release it")
-                }
-                (Some(_), _) if self.connection.is_displaced() => (
-                    Icon::Grey,
-                    "",
-                    "another browser window's Playwriter is connected to the relay",
-                ),
-                (Some(_), _) if self.connection.is_settled() && !is_open => {
-                    (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")
-                }
-                (Some(TabState::Attaching(Attaching { silence: Some(silence), .. })), _) => {
-                    (Icon::Grey, "!", silence.words())
-                }
-                (Some(_), _) => (Icon::Grey, "", "connecting"),
-            };
-        Look { icon, badge, title: format!("Playwriter: {title}") }
-    }
 }
 
 const BLANK: &str = "about:blank";
@@ -442,16 +432,16 @@ fn announcement<P: Payload>(session_id: SessionId, target_info: TargetInfo<P>) -
         waiting_for_debugger: false,
         extra: Extra::default(),
     };
-    Effect::Send(event("Target.attachedToTarget", &attached))
+    Effect::Send(ExtensionMessage::Event(event("Target.attachedToTarget", &attached)))
 }
 
-fn event<P: Payload>(method: &str, params: &impl Serialize) -> ExtensionMessage<P> {
-    ExtensionMessage::Event(CdpEvent {
+fn event<P: Payload>(method: &str, params: &impl Serialize) -> CdpEvent<P> {
+    CdpEvent {
         session_id: None,
         method: method.to_owned(),
         params: P::write(params).ok(),
         extra: Extra::default(),
-    })
+    }
 }
 
 #[cfg(test)]

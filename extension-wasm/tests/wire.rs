@@ -35,6 +35,7 @@ fn what_the_relay_says() {
         "get-window-of-a-page",
         "is-recording",
         "ping",
+        "set-notice",
         "set-permissions",
         "set-window-bounds",
         "set-window-mode",

@@ -11,21 +11,35 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use command_fds::{CommandFdExt, FdMapping};
+use command_fds::FdMapping;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use pipe::Pipe;
 
+use crate::descriptors::spawn_with;
+
 /// Programs that are a Chromium, best first.
-const PROGRAMS: [&str; 5] =
-    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "brave-browser"];
+const PROGRAMS: [&str; 9] = [
+    "chromium",
+    "chromium-browser",
+    "brave-browser",
+    "brave-browser-stable",
+    "microsoft-edge",
+    "microsoft-edge-stable",
+    "google-chrome-for-testing",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 /// How long the browser may take to start and to load the extension.
 const START: Duration = Duration::from_secs(60);
 
-/// How long the worker's script may take to load.
+/// The first version that tells when a worker's script has loaded.
+const TELLS_OF_LOADED_SCRIPTS: u32 = 143;
+
+/// How long the script may take to load in an older one.
 const SCRIPT_LOADED: Duration = Duration::from_secs(3);
 
 /// How long the worker may take to do what it is asked.
@@ -41,6 +55,8 @@ pub struct BrowserOptions {
     pub program: PathBuf,
     /// The folder with the extension's manifest.
     pub extension: PathBuf,
+    /// The id that Chrome gives it, by the key in its manifest.
+    pub extension_id: String,
     /// The folder for the profile; a browser that already uses it must not run.
     pub profile: PathBuf,
     /// Whether to do without a window.
@@ -56,6 +72,8 @@ pub struct BrowserOptions {
 pub struct Browser {
     child: Child,
     pipe: Pipe,
+    /// The address of everything in the extension.
+    origin: String,
 }
 
 /// Why a browser is of no use.
@@ -115,12 +133,13 @@ impl Browser {
         if !options.extension.join("manifest.json").is_file() {
             return Err(BrowserError::NoExtension(options.extension.clone()));
         }
-        pin_icon(&options.profile)
+        pin_icon(&options.profile, &options.extension_id)
             .map_err(|source| BrowserError::Profile { profile: options.profile.clone(), source })?;
         let failed = |source| BrowserError::Start { program: options.program.clone(), source };
         let (for_browser, from_us) = io::pipe().map_err(failed)?;
         let (from_browser, for_us) = io::pipe().map_err(failed)?;
-        let child = Command::new(&options.program)
+        let mut command = Command::new(&options.program);
+        command
             .args(switches(options))
             .args(&options.arguments)
             .arg("about:blank")
@@ -128,19 +147,25 @@ impl Browser {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .fd_mappings(vec![
-                FdMapping { parent_fd: for_browser.into(), child_fd: 3 },
-                FdMapping { parent_fd: for_us.into(), child_fd: 4 },
-            ])
-            .map_err(|error| failed(io::Error::other(error)))?
-            .spawn()
-            .map_err(failed)?;
+            .kill_on_drop(true);
+        let given = vec![
+            FdMapping { parent_fd: for_browser.into(), child_fd: 3 },
+            FdMapping { parent_fd: for_us.into(), child_fd: 4 },
+        ];
+        let child = spawn_with(command, given).map_err(failed)?;
         let pipe = Pipe::new(from_us.into(), from_browser.into()).map_err(failed)?;
-        let browser = Self { child, pipe };
-        timeout(START, browser.worker())
+        let origin = format!("chrome-extension://{}/", options.extension_id);
+        let browser = Self { child, pipe, origin };
+        let loaded = async {
+            if loads_by_devtools(&options.program) {
+                let path = json!({ "path": options.extension });
+                browser.call(None, "Extensions.loadUnpacked", path).await?;
+            }
+            Ok(browser.worker().await)
+        };
+        timeout(START, loaded)
             .await
-            .map_err(|_| BrowserError::TooSlow("load the extension"))?
+            .map_err(|_| BrowserError::TooSlow("load the extension"))??
             .ok_or_else(|| BrowserError::Ended(options.profile.clone()))?;
         Ok(browser)
     }
@@ -175,8 +200,7 @@ impl Browser {
             let attach = json!({ "targetId": worker, "flatten": true });
             let attached = self.call(None, "Target.attachToTarget", attach).await?;
             let session = attached["sessionId"].as_str().unwrap_or_default().to_owned();
-            // A browser before 143 does not tell; its worker has loaded by then, or never will.
-            drop(timeout(SCRIPT_LOADED, self.pipe.script_loaded(&session)).await);
+            self.script_loaded(&session).await?;
             let parameters = json!({
                 "expression": expression, "awaitPromise": true, "returnByValue": true,
             });
@@ -195,6 +219,18 @@ impl Browser {
         }
         let thrown = details["exception"]["description"].as_str();
         Err(BrowserError::Worker(thrown.unwrap_or("an unknown exception").to_owned()))
+    }
+
+    async fn script_loaded(&self, session: &str) -> Result<(), BrowserError> {
+        let version = self.call(None, "Browser.getVersion", json!({})).await?;
+        let product = version["product"].as_str().unwrap_or_default();
+        let major = product.split(['/', '.']).nth(1).and_then(|major| major.parse::<u32>().ok());
+        if major.is_some_and(|major| major >= TELLS_OF_LOADED_SCRIPTS) {
+            return self.pipe.script_loaded(session).await.ok_or_else(gone);
+        }
+        // It has loaded by then, or never will.
+        tokio::time::sleep(SCRIPT_LOADED).await;
+        Ok(())
     }
 
     /// Runs a DevTools command on the browser itself.
@@ -243,21 +279,34 @@ impl Browser {
     /// The target id of the extension's service worker, as soon as there is one; `None` when the
     /// browser has gone.
     pub async fn worker(&self) -> Option<String> {
-        let prefix = format!("chrome-extension://{}/", crate::EXTENSION_ID);
-        self.pipe.target("service_worker", &prefix).await
+        self.pipe.target("service_worker", &self.origin).await
+    }
+
+    /// Waits until a worker has ended that [`Browser::worker`] has given.
+    pub async fn worker_ended(&self, worker: &str) {
+        self.pipe.target_gone(worker).await;
     }
 }
 
 /// Has a fresh profile show the extension's icon, which Chrome hides in a menu.
-fn pin_icon(profile: &Path) -> io::Result<()> {
+fn pin_icon(profile: &Path, extension: &str) -> io::Result<()> {
     let folder = profile.join("Default");
     let preferences = folder.join("Preferences");
     if preferences.exists() {
         return Ok(());
     }
     std::fs::create_dir_all(folder)?;
-    let pinned = json!({ "extensions": { "pinned_extensions": [crate::EXTENSION_ID] } });
+    // In developer mode, as everywhere where an unpacked extension is.
+    let ui = json!({ "developer_mode": true });
+    let pinned = json!({ "extensions": { "pinned_extensions": [extension], "ui": ui } });
     std::fs::write(preferences, pinned.to_string())
+}
+
+/// Google Chrome does not heed `--load-extension`, but takes an extension from who started it with a
+/// pipe and says that this is meant.
+fn loads_by_devtools(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    name.contains("chrome") && !name.contains("testing")
 }
 
 fn gone() -> BrowserError {
@@ -281,8 +330,12 @@ fn switches(options: &BrowserOptions) -> Vec<OsString> {
     .map(OsString::from)
     .into();
     switches.push(with_path("--user-data-dir=", &options.profile));
-    switches.push(with_path("--disable-extensions-except=", &options.extension));
-    switches.push(with_path("--load-extension=", &options.extension));
+    if loads_by_devtools(&options.program) {
+        switches.push("--enable-unsafe-extension-debugging".into());
+    } else {
+        switches.push(with_path("--disable-extensions-except=", &options.extension));
+        switches.push(with_path("--load-extension=", &options.extension));
+    }
     if options.headless {
         switches.extend(["--headless=new", "--disable-gpu"].map(OsString::from));
     }

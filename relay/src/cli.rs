@@ -1,96 +1,145 @@
 //! The command line: what can be typed, and what it does.
 
+mod address;
 mod browser;
+mod completions;
+mod connect;
+mod doctor;
+mod ensure;
+mod execute;
+mod extension;
+mod follow;
+mod listen;
+mod logfile;
+mod mcp;
+mod output;
+mod progress;
 mod serve;
+mod session;
+mod settings;
+mod status;
+mod stop;
+mod tail;
+mod wait;
 
-use std::io::Write;
+use std::io::IsTerminal;
+use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use anyhow::Context;
+use clap::{CommandFactory, Parser, Subcommand};
 use relay::log::Logs;
-use relay::server::{RelayOptions, RelayServer, StartError, Token};
-use relay::state::Policy;
-use shared_protocol::DEFAULT_PORT;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
+pub(crate) use output::{Outcome, failed, one_line, print, print_json, say};
+
 /// How much the log for people tells: all that this program and its extensions say.
-const TOLD_IN_FULL: &str = "info,relay=debug,playwriter=debug";
+const TOLD_IN_FULL: &str = "info,relay=debug,playwriter=debug,rmcp=error";
+
+/// How much standard error tells: not what agents' mistakes were, which they are told themselves.
+const TOLD_AT_ONCE: &str = "info,rmcp=error";
+
+const EXAMPLES: &str = "\
+Examples:
+  playwriter browser start          try it: a browser of its own, with the extension
+  playwriter extension install      add the extension to your own Chrome
+  playwriter connect                print where Playwright connects, whatever it takes
+  playwriter -e 'await page.title()'
+                                    run code with Playwright against your browser
+  playwriter status                 see what is connected
+  playwriter doctor                 find out why something does not work";
 
 /// Drive the Chrome you already have open from Playwright, scripts and agents.
+///
+/// Without a command, and with an agent instead of a terminal at standard input, it is `mcp`.
 #[derive(Debug, Parser)]
-#[command(name = "playwriter", version, propagate_version = true)]
+#[command(name = "playwriter", version, propagate_version = true, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    eval: execute::Eval,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run the relay that the extension and CDP clients connect to
     Serve(serve::Serve),
-    /// Work with a browser of its own that has the extension loaded
+    Connect(connect::Connect),
+    Ensure(ensure::Ensure),
+    Mcp(mcp::Mcp),
+    #[command(subcommand)]
+    Session(session::Session),
+    Wait(wait::Wait),
+    Status(status::Status),
+    Stop(stop::Stop),
+    Logfile(logfile::Logfile),
+    Tail(tail::Tail),
     #[command(subcommand)]
     Browser(browser::Browser),
+    #[command(subcommand)]
+    Extension(extension::Extension),
+    Doctor(doctor::Doctor),
+    Completions(completions::Completions),
 }
 
-/// Where the relay listens.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Listen {
-    /// Port to listen on
-    #[arg(long, env = "PLAYWRITER_PORT", default_value_t = DEFAULT_PORT)]
-    port: u16,
-    /// Address to listen on beside 127.0.0.1; one that others can reach needs a token
-    #[arg(long, default_value = "127.0.0.1")]
-    host: String,
-    /// Secret that programs must show; better in the environment, where others cannot see it
-    #[arg(long, env = "PLAYWRITER_TOKEN", hide_env_values = true)]
-    token: Option<Token>,
-    /// Open the tabs that clients ask for in a window of their own
-    #[arg(long, env = "PLAYWRITER_SEPARATE_WINDOW", value_parser = clap::builder::FalseyValueParser::new())]
-    separate_window: bool,
-    /// Open a tab for a client that finds none
-    #[arg(
-        long,
-        env = "PLAYWRITER_AUTO_ENABLE",
-        value_name = "BOOL",
-        default_value_t = true,
-        action = clap::ArgAction::Set,
-        value_parser = clap::builder::BoolishValueParser::new()
-    )]
-    auto_enable: bool,
-    /// Let clients bring tabs to the front
-    #[arg(long)]
-    allow_focus: bool,
-    /// Which cookies clients see and clear: those of controlled tabs, or of the whole profile
-    #[arg(long, value_enum, default_value_t = Cookies::Tabs)]
-    cookies: Cookies,
-}
-
-/// How far clients reach into the user's profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Cookies {
-    Tabs,
-    Profile,
-}
-
-pub(crate) async fn run(cli: Cli) -> anyhow::Result<()> {
-    let logs = std::env::home_dir().map(|home| Logs::in_folder(home.join(".playwriter")));
-    start_tracing(logs.as_ref());
-    match cli.command {
+pub(crate) async fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    let logs = home_folder().ok().map(Logs::in_folder);
+    start_tracing(logs.as_ref(), cli.command.as_ref().is_some_and(Command::is_detached));
+    let Some(command) = cli.command else { return without_command(cli.eval).await };
+    match command {
         Command::Serve(serve) => serve.run(logs).await,
+        Command::Connect(connect) => connect.run().await,
+        Command::Ensure(ensure) => ensure.run().await,
+        Command::Mcp(mcp) => mcp.run().await,
+        Command::Session(session) => session.run().await,
+        Command::Wait(wait) => wait.run().await,
+        Command::Status(status) => status.run().await,
+        Command::Stop(stop) => stop.run().await,
+        Command::Logfile(logfile) => logfile.run().await,
+        Command::Tail(tail) => tail.run().await,
         Command::Browser(browser) => browser.run(logs).await,
+        Command::Extension(extension) => extension.run(),
+        Command::Doctor(doctor) => doctor.run().await,
+        Command::Completions(completions) => completions.run(),
     }
 }
 
+async fn without_command(mut eval: execute::Eval) -> anyhow::Result<Outcome> {
+    match eval.code.take() {
+        Some(code) => eval.run(code).await,
+        None if std::io::stdin().is_terminal() => {
+            say(&Cli::command().render_help().to_string());
+            Ok(Outcome::No)
+        }
+        None => eval.into_mcp().run().await,
+    }
+}
+
+impl Command {
+    /// Whether nobody reads what it says.
+    fn is_detached(&self) -> bool {
+        matches!(self, Self::Serve(serve) if serve.is_detached())
+    }
+}
+
+/// Where everything of ours is kept.
+pub(crate) fn home_folder() -> anyhow::Result<PathBuf> {
+    let home = std::env::home_dir().context("there is no home folder\n\nhint: set HOME")?;
+    Ok(home.join(".playwriter"))
+}
+
 /// Standard error tells what the user asked for, the log for people everything.
-fn start_tracing(logs: Option<&Logs>) {
-    let stderr = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        // Nobody may be listening, which is no reason to die.
-        .log_internal_errors(false)
-        .with_target(false)
-        .with_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()));
+fn start_tracing(logs: Option<&Logs>, is_detached: bool) {
+    let stderr = (!is_detached).then(|| {
+        tracing_subscriber::fmt::layer()
+            .with_writer(progress::stderr)
+            // Nobody may be listening, which is no reason to die.
+            .log_internal_errors(false)
+            .with_target(false)
+            .with_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| TOLD_AT_ONCE.into()))
+    });
     let file = logs.map(|logs| {
         tracing_subscriber::fmt::layer()
             .with_writer(logs.text())
@@ -101,57 +150,18 @@ fn start_tracing(logs: Option<&Logs>) {
     tracing_subscriber::registry().with(stderr).with(file).init();
 }
 
-impl Listen {
-    /// Starts the relay, or says who is in the way.
-    async fn start(&self, logs: Option<Logs>) -> anyhow::Result<RelayServer> {
-        let options = RelayOptions {
-            host: self.host.clone(),
-            port: self.port,
-            policy: Policy {
-                separate_window: self.separate_window,
-                opens_first_tab: self.auto_enable,
-                may_focus: self.allow_focus,
-                whole_profile: self.cookies == Cookies::Profile,
-            },
-            token: self.token.clone(),
-            logs,
-        };
-        match RelayServer::start(&options).await {
-            Ok(server) => Ok(server),
-            Err(StartError::PortTaken(port)) => Err(self.port_taken(port).await),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    async fn port_taken(&self, port: u16) -> anyhow::Error {
-        let address = ([127, 0, 0, 1], port).into();
-        match relay::client::version(address).await {
-            Some(version) => anyhow::anyhow!(
-                "a playwriter relay {version} is already running on port {port}\n\n\
-                 hint: use it as it is, or stop it first"
-            ),
-            None => anyhow::anyhow!(
-                "port {port} is already in use by another program\n\n\
-                 hint: stop that program, or choose another port with --port"
-            ),
-        }
-    }
-}
-
-/// Talks to the person at the terminal; standard output is for data.
-pub(crate) fn say(text: &str) {
-    // Nobody may be listening, which is no reason to fail.
-    drop(writeln!(std::io::stderr(), "{text}"));
-}
-
-/// Completes when the user or the system asks the program to end.
-pub(crate) async fn interrupted() {
+/// Completes when the user or the system asks the program to end. It listens from the call on, so
+/// that whoever is told that the program runs may ask at once.
+pub(crate) fn interrupted() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminated) = signal(SignalKind::terminate()) else {
-        return drop(tokio::signal::ctrl_c().await);
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminated.recv() => {}
+    let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);
+    async move {
+        let [Ok(mut interrupted), Ok(mut terminated)] = signals else {
+            return drop(tokio::signal::ctrl_c().await);
+        };
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
     }
 }

@@ -19,6 +19,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::server::Token;
 use entry::Entry;
+pub(crate) use excerpt::line;
+pub(crate) use file::make_folder;
 pub use text::TextLog;
 pub(crate) use traffic::Traffic;
 use writer::Writer;

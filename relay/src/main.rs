@@ -9,10 +9,7 @@ use clap::Parser;
 #[tokio::main]
 async fn main() -> ExitCode {
     match cli::run(cli::Cli::parse()).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            cli::say(&format!("error: {error:#}"));
-            ExitCode::from(2)
-        }
+        Ok(outcome) => outcome.into(),
+        Err(error) => cli::failed(&error),
     }
 }

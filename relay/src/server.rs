@@ -1,34 +1,50 @@
 //! Sockets and a clock around the pure [`Relay`]: one task owns it, everything else sends to it.
 
+mod browsers;
 mod call;
+mod changes;
+mod control;
+mod copies;
 mod discovery;
 mod event_loop;
 mod events;
 mod guard;
 mod json;
 mod listen;
+mod mcp;
 mod outbox;
 mod protocol;
 mod reply;
 mod routes;
+mod sessions;
 mod socket;
 mod token;
+mod workers;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::join_all;
-use shared_protocol::http::PagesStatus;
+use futures_util::future::{self, join_all};
+use shared_protocol::http::{PagesStatus, RelaySettings};
 use shared_protocol::{DEFAULT_PORT, TargetId};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, broadcast, oneshot};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use crate::executor::{Doors, Executor, ExecutorOptions, Keys};
 use crate::log::Logs;
-use crate::state::{self, Relay};
-use events::Handle;
+use crate::persistent::RelayServerError;
+use crate::record::Note;
+use crate::state::{self, Input, Relay};
+pub(crate) use browsers::Browsers;
+pub use changes::RelayEvent;
+use changes::{Publisher, Seen};
+use control::Control;
+use events::{Event, Handle};
 use guard::Policy;
 pub use token::Token;
 
@@ -45,12 +61,27 @@ pub struct RelayOptions {
     pub host: String,
     /// 0 takes a free one.
     pub port: u16,
+    /// Other names by which programs may call it, such as a proxy's.
+    pub allowed_hosts: Vec<String>,
     /// What programs must show. Needed where other machines can reach the relay.
     pub token: Option<Token>,
     /// What clients may do beyond driving tabs.
     pub policy: state::Policy,
     /// What the relay leaves on disk.
     pub logs: Option<Logs>,
+    /// A folder for a note that only this user can read, with which the relay can be asked to stop
+    /// ([`RelayServer::asked_to_stop`]).
+    pub note: Option<PathBuf>,
+    /// What `playwriter serve` was told, but for the token. It stands in the note, so that a newer
+    /// relay in the place of this one is like it.
+    pub arguments: Vec<String>,
+    /// Whether a browser ends with it, as that of `playwriter browser start` does. It stands in the
+    /// note, too: such a relay is not replaced by a newer one.
+    pub has_browser: bool,
+    /// What it tells as its version; another than this library's for a program that has its own.
+    pub version: String,
+    /// How agents' code is run.
+    pub executor: ExecutorOptions,
 }
 
 impl Default for RelayOptions {
@@ -58,11 +89,76 @@ impl Default for RelayOptions {
         Self {
             host: "127.0.0.1".to_owned(),
             port: DEFAULT_PORT,
+            allowed_hosts: Vec::new(),
             token: None,
             policy: state::Policy::default(),
             logs: None,
+            note: None,
+            arguments: Vec::new(),
+            has_browser: false,
+            version: crate::VERSION.to_owned(),
+            executor: ExecutorOptions::default(),
         }
     }
+}
+
+/// The options that most programs need; [`RelayOptions`] has all.
+#[derive(Debug, Clone)]
+pub struct RelayServerOptions {
+    /// 0 takes a free one.
+    pub port: u16,
+    /// An address or a name of this machine; 127.0.0.1 is served beside it.
+    pub host: String,
+    /// What programs must show. Needed where other machines can reach the relay.
+    pub token: Option<Token>,
+    /// Whether tabs that clients open go to a window of their own.
+    pub separate_window: bool,
+    /// Whether a client that finds no tab gets one.
+    pub auto_enable: bool,
+}
+
+impl Default for RelayServerOptions {
+    fn default() -> Self {
+        let RelayOptions { host, port, token, policy, .. } = RelayOptions::default();
+        let state::Policy { separate_window, opens_first_tab: auto_enable, .. } = policy;
+        Self { port, host, token, separate_window, auto_enable }
+    }
+}
+
+impl From<RelayServerOptions> for RelayOptions {
+    fn from(options: RelayServerOptions) -> Self {
+        let RelayServerOptions { port, host, token, separate_window, auto_enable } = options;
+        let policy = state::Policy {
+            separate_window,
+            opens_first_tab: auto_enable,
+            ..state::Policy::default()
+        };
+        Self { host, port, token, policy, ..Self::default() }
+    }
+}
+
+/// Starts a relay in this process. It ends with it: see
+/// [`ensure_persistent_relay`](crate::ensure_persistent_relay) for one that does not.
+///
+/// ```
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use relay::{RelayServerOptions, start_relay_server};
+///
+/// let server = start_relay_server(RelayServerOptions { port: 0, ..Default::default() }).await?;
+/// println!("CDP clients connect to http://{}", server.address());
+/// server.close().await;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Says why the address cannot be had.
+pub async fn start_relay_server(
+    options: RelayServerOptions,
+) -> Result<RelayServer, RelayServerError> {
+    Ok(RelayServer::start(&options.into()).await?)
 }
 
 /// Why a relay did not start.
@@ -73,6 +169,11 @@ pub enum StartError {
         "the relay cannot listen on {0} without a token: other machines can reach it there\n\nhint: set PLAYWRITER_TOKEN to a secret, for example one from `openssl rand -hex 16`"
     )]
     TokenNeeded(String),
+    /// Whoever has another name for it may be elsewhere.
+    #[error(
+        "the relay cannot be called {0} without a token: a proxy of that name lets other machines in\n\nhint: set PLAYWRITER_TOKEN to a secret, for example one from `openssl rand -hex 16`"
+    )]
+    TokenNeededFor(String),
     /// No program could send it.
     #[error(
         "the token is empty, or has other characters than letters, digits and signs\n\nhint: use a secret like one from `openssl rand -hex 16`"
@@ -101,10 +202,13 @@ pub enum StartError {
 pub struct RelayServer {
     address: SocketAddr,
     handle: Handle,
-    status: watch::Receiver<PagesStatus>,
+    seen: Seen,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
     logs: Option<Logs>,
+    note: Option<Note>,
+    stop_wanted: Arc<Notify>,
+    executor: Executor,
 }
 
 impl RelayServer {
@@ -115,34 +219,63 @@ impl RelayServer {
     /// Says why the address cannot be had.
     pub async fn start(options: &RelayOptions) -> Result<Self, StartError> {
         let (listeners, port) = listen::listen(options).await?;
+        let (for_workers, workers) = listen::for_workers()?;
         // Only the one that has the port may touch the files.
         let logs = options.logs.clone().filter(Logs::open);
-        let traffic = logs.as_ref().map(|logs| logs.traffic(options.token.clone()));
+        let token = options.token.clone();
+        let traffic = logs.as_ref().map(|logs| logs.traffic(token.clone()));
         let (handle, mut events) = Handle::new();
         let inbox = handle.downgrade();
-        let (publish, status) = watch::channel(PagesStatus::default());
+        let (publisher, seen) = Publisher::new();
         let relay = Relay::new(TargetId::clone(handle.browser_id()), options.policy);
-        let policy = Policy::new(&options.host, options.token.clone());
-        let routes = routes::routes(handle.clone(), policy);
+        let note = options.note.as_deref().and_then(|folder| leave_note(folder, port, options));
+        let keys = Keys::default();
+        let policy = Policy::new(&options.host, &options.allowed_hosts, options.token.clone())
+            .with_owner(note.as_ref().map(Note::key));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let browsers = Browsers::new(handle.clone(), seen.status.clone());
+        let doors = Doors { workers, others: port };
+        let executor = Executor::new(&options.executor, doors, browsers, keys.clone());
+        let stop_wanted = Arc::new(Notify::new());
+        let version = options.version.clone();
+        let stop_asked = Arc::clone(&stop_wanted);
+        let settings = RelaySettings {
+            host: options.host.clone(),
+            allowed_hosts: options.allowed_hosts.clone(),
+            allow_focus: options.policy.may_focus,
+            whole_profile: options.policy.whole_profile,
+        };
+        let control = Control {
+            settings,
+            stop: stop_asked,
+            note: note.as_ref().map(|note| note.pen().clone()),
+        };
+        let agents = executor.clone();
+        let routes = routes::routes(handle.clone(), policy, control, version, agents);
         let (stop, stopped) = oneshot::channel::<()>();
         // Told or dropped: either way nobody wants the relay any more.
         let stopped = stopped.map(drop).shared();
+        // Whoever has sent half a request, or does not read the answer, holds nobody up for longer.
+        let workers_stopped = stopped.clone();
+        let overdue = stopped.clone().then(|()| sleep(GOODBYE));
         let serving = listeners.into_iter().map(move |listener| {
             warp::serve(routes.clone()).incoming(listener).graceful(stopped.clone()).run()
         });
         let serving = join_all(serving);
+        let serving_workers = workers::serve(for_workers, handle.clone(), keys);
+        let serving_workers = future::select(Box::pin(serving_workers), workers_stopped);
         let serving = tokio::spawn(async move {
             tokio::select! {
-                _ = serving => {}
-                () = event_loop::run(relay, &mut events, inbox, publish, traffic) => {}
+                _ = future::join(serving, serving_workers) => {}
+                () = overdue => {}
+                () = event_loop::run(relay, &mut events, inbox, publisher, traffic, token) => {}
             }
             // The loop's outboxes are gone, so every socket says goodbye and then drops its handle.
             let sockets_ended = async { while events.recv().await.is_some() {} };
             drop(timeout(GOODBYE, sockets_ended).await);
         });
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         tracing::info!(%address, host = options.host, "relay is listening");
-        Ok(Self { address, handle, status, stop, serving, logs })
+        Ok(Self { address, handle, seen, stop, serving, logs, note, stop_wanted, executor })
     }
 
     /// Where programs on this machine reach it.
@@ -151,19 +284,53 @@ impl RelayServer {
         self.address
     }
 
+    /// Who comes and goes from now on. It ends with the relay; a program that does not look misses
+    /// the oldest events, and is told how many.
+    ///
+    /// ```
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use relay::{RelayServerOptions, start_relay_server};
+    ///
+    /// let server = start_relay_server(RelayServerOptions { port: 0, ..Default::default() }).await?;
+    /// let mut events = server.events();
+    /// tokio::spawn(async move {
+    ///     while let Ok(event) = events.recv().await {
+    ///         println!("{event:?}");
+    ///     }
+    /// });
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<RelayEvent> {
+        match self.seen.events.upgrade() {
+            Some(events) => events.subscribe(),
+            // The relay has ended, and so has its stream.
+            None => broadcast::channel(1).1,
+        }
+    }
+
     /// Waits until the status is as wanted, and gives it.
     pub async fn status_when(&self, wanted: impl Fn(&PagesStatus) -> bool) -> PagesStatus {
-        let mut status = self.status.clone();
+        let mut status = self.seen.status.clone();
         match status.wait_for(wanted).await {
             Ok(status) => status.clone(),
             Err(_) => PagesStatus::default(),
         }
     }
 
-    /// Serves until `shutdown` completes.
+    /// Completes when this user wants the relay to stop, as `playwriter stop` does.
+    pub async fn asked_to_stop(&self) {
+        self.stop_wanted.notified().await;
+    }
+
+    /// Serves until `shutdown` completes, or until the user wants it to stop.
     pub async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
+        let stop_wanted = Arc::clone(&self.stop_wanted);
         tokio::select! {
             () = shutdown => self.close().await,
+            () = stop_wanted.notified() => self.close().await,
             // It ended by itself, which only a mistake of ours can bring about.
             _ = &mut self.serving => {}
         }
@@ -171,10 +338,33 @@ impl RelayServer {
 
     /// Closes every socket, stops listening and writes the last lines of the logs.
     pub async fn close(self) {
-        drop((self.stop, self.handle));
+        if let Some(note) = &self.note {
+            note.pen().change(|record| record.is_stopping = true);
+        }
+        self.executor.close();
+        let tabs_given_back = async {
+            // Either fails only if the loop has ended, and then nothing can be given back.
+            drop(self.handle.tell(Event::Input(Input::Closing)).await);
+            self.handle.view(|_| ()).await
+        };
+        drop(timeout(GOODBYE, tabs_given_back).await);
+        drop((self.stop, self.handle, self.executor));
         drop(self.serving.await);
+        drop(self.note);
         if let Some(logs) = self.logs {
             drop(timeout(LAST_LINES, logs.written()).await);
+        }
+    }
+}
+
+/// A relay works without its note, so a failure is only said.
+fn leave_note(folder: &Path, port: u16, options: &RelayOptions) -> Option<Note> {
+    match Note::leave(folder, port, options) {
+        Ok(note) => Some(note),
+        Err(error) => {
+            let folder = folder.display();
+            tracing::warn!(%folder, %error, "`playwriter stop` will not work: the note for it cannot be written");
+            None
         }
     }
 }

@@ -8,13 +8,17 @@ mod attaching;
 mod browser_domain;
 mod children;
 mod clients;
+mod confinement;
 mod cookies;
+mod data_addresses;
+mod debugging;
 mod dialogs;
 mod domains;
 mod downloads;
 mod endings;
 mod events;
 mod extensions;
+mod features;
 mod fetch;
 mod filter;
 mod from_extension;
@@ -26,34 +30,48 @@ mod reconnect;
 mod requests;
 mod screencast;
 mod scripts;
+mod seats;
 mod sessions;
 mod shared;
 mod status;
 mod targets;
+mod trace;
 mod turn;
+mod window_mode;
 mod windows;
+mod wishes;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use shared_protocol::{CloseCode, ExtensionHello, LogLevel, TargetId};
+use serde_json::json;
+use shared_protocol::{CloseCode, ExtensionHello, Feature, LogLevel, RequestId, TargetId};
 
 use crate::cdp::{Command, Error, Frame};
-use crate::payload::{ExtensionMessage, RelayMessage};
+use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 use clients::{Client, Clients};
+pub use confinement::Confinement;
 use cookies::CookieJobs;
+pub use downloads::WantedCopy;
 use extensions::{Extension, Extensions};
-use requests::{Asker, Purpose, QUICK, Request, Requests};
-use sessions::{Kind, Seat, Sessions, Virtual};
+use requests::{Asker, Purpose, Request, Requests};
+use sessions::{Kind, Seat, Sessions};
 use turn::Turn;
 
 /// How many clients may be connected, and how many extensions.
 const MAX_CLIENTS: usize = 256;
 const MAX_EXTENSIONS: usize = 64;
 
+/// How many of the clients may be of one agent's session; its code could open any number.
+const MAX_CONFINED: usize = 4;
+
 /// How many commands of one client may wait for their answers; more are refused.
 const MAX_UNANSWERED: usize = 10_000;
+
+/// How long the first tab may take to open: nearly as long as clients wait for a connection.
+const FIRST_TAB: Duration = Duration::from_secs(25);
 
 /// A worker sleeps after 30 s without a message; released relays ping at this pace too.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
@@ -88,6 +106,10 @@ pub enum Input {
         extension: Option<String>,
         /// The one page that it wants to talk to, instead of the browser.
         page: Option<TargetId>,
+        /// Whether its tabs go to a window of their own; as the relay has it when it does not say.
+        separate_window: Option<bool>,
+        /// The files that it may have the browser open; all when `None`.
+        confinement: Option<Confinement>,
     },
     ClientSent {
         client: ClientId,
@@ -105,8 +127,20 @@ pub enum Input {
     DownloadCopied {
         connection: ConnectionId,
         guid: String,
-        outcome: Result<(), String>,
+        /// For each place where the file was wanted, where it is.
+        outcome: Result<BTreeMap<PathBuf, PathBuf>, String>,
     },
+    /// [`Effect::SendToExtension`] found no room for a command.
+    CommandRefused {
+        connection: ConnectionId,
+        id: RequestId,
+    },
+    /// The user wants another window mode.
+    WindowModeChosen {
+        separate_window: bool,
+    },
+    /// The relay is about to end, and its clients with it.
+    Closing,
     DeadlinePassed,
 }
 
@@ -118,7 +152,7 @@ pub enum Effect {
     CloseExtension { connection: ConnectionId, code: CloseCode, reason: String },
     SendToClient { client: ClientId, frame: Frame },
     CloseClient { client: ClientId, code: CloseCode, reason: String },
-    CopyDownload { connection: ConnectionId, guid: String, from: PathBuf, to: Vec<PathBuf> },
+    CopyDownload { connection: ConnectionId, guid: String, from: PathBuf, to: Vec<WantedCopy> },
     Log { level: LogLevel, text: String },
 }
 
@@ -161,6 +195,8 @@ pub struct Relay {
     tabs_named: u32,
     sessions_named: u64,
     revision: u64,
+    /// Whether something has come or gone that decides where Chrome attaches to children.
+    children_changed: bool,
 }
 
 impl Relay {
@@ -178,6 +214,7 @@ impl Relay {
             tabs_named: 0,
             sessions_named: 1,
             revision: 0,
+            children_changed: false,
         }
     }
 
@@ -195,8 +232,25 @@ impl Relay {
             Input::ExtensionDisconnected { connection } => {
                 self.extension_disconnected(connection, &mut turn);
             }
-            Input::ClientConnected { client, name, extension, page } => {
-                self.client_connected(client, name, extension.as_deref(), page, &mut turn);
+            Input::ClientConnected {
+                client,
+                name,
+                extension,
+                page,
+                separate_window,
+                confinement,
+            } => {
+                let extension = extension.as_deref();
+                if self.is_crowded(confinement.as_ref()) {
+                    let reason = format!("a session may have {MAX_CONFINED} connections");
+                    turn.close_client(client, CloseCode::DuplicateClient, reason);
+                } else {
+                    let window = separate_window;
+                    self.client_connected(client, name, extension, page, window, &mut turn);
+                }
+                if let Some(client) = self.clients.get_mut(client) {
+                    client.confinement = confinement;
+                }
             }
             Input::ClientSent { client, command } => self.client_asked(client, command, &mut turn),
             Input::ClientSentGarbage { client, error } => {
@@ -206,10 +260,25 @@ impl Relay {
             Input::DownloadCopied { connection, guid, outcome } => {
                 self.download_copied(connection, &guid, outcome, &mut turn);
             }
+            Input::CommandRefused { connection, id } => {
+                self.command_refused(connection, id, &mut turn);
+            }
+            Input::WindowModeChosen { separate_window } => {
+                self.choose_window_mode(separate_window, &mut turn);
+            }
+            Input::Closing => self.all_clients_leave(&mut turn),
             Input::DeadlinePassed => self.deadline_passed(&mut turn),
         }
+        self.settle_children(&mut turn);
+        self.keep_for_absent(&mut turn.effects);
         self.count_answers(&turn.effects);
         turn.effects
+    }
+
+    fn is_crowded(&self, confinement: Option<&Confinement>) -> bool {
+        let is_same = |client: &Client| client.confinement.as_ref() == confinement;
+        confinement.is_some()
+            && self.clients.iter().filter(|(_, it)| is_same(it)).count() >= MAX_CONFINED
     }
 
     fn count_answers(&mut self, effects: &[Effect]) {
@@ -239,24 +308,13 @@ impl Relay {
         self.revision
     }
 
-    /// What clients that have all gone left behind.
-    #[cfg(test)]
-    fn leftovers(&self) -> Vec<String> {
-        let mut left: Vec<String> = self.requests.iter().map(|it| format!("{it:?}")).collect();
-        left.extend(self.cookie_jobs.leftovers());
-        for target in self.extensions.iter().flat_map(|(_, extension)| extension.targets.iter()) {
-            left.extend(target.seats.iter().map(|seat| format!("{seat:?}")));
-            left.extend(target.shared.leftovers());
-        }
-        left
-    }
-
     fn client_connected(
         &mut self,
         client: ClientId,
         name: Option<String>,
         extension: Option<&str>,
         page: Option<TargetId>,
+        separate_window: Option<bool>,
         turn: &mut Turn,
     ) {
         if self.clients.count() >= MAX_CLIENTS {
@@ -274,16 +332,15 @@ impl Relay {
                 .extensions
                 .with_target(page)
                 .ok_or_else(|| "no such page: see /json/list".to_owned()),
-            None => self.extensions.choose(extension).map(|connection| (connection, None)),
+            None => self.extensions.choose(extension).map(|connection| (connection, Kind::Browser)),
         };
-        let (connection, real) = match chosen {
+        let (connection, root) = match chosen {
             Ok(chosen) => chosen,
             Err(reason) => return turn.close_client(client, CloseCode::NoSuchExtension, reason),
         };
-        let root = match &real {
-            Some(real) => Kind::Target(Box::new(Virtual::over(real.clone()))),
-            None => Kind::Browser,
-        };
+        let real = root.real().cloned();
+        let extension = self.extensions.get(connection);
+        let found_it = extension.is_some_and(|extension| extension.presence.is_connected());
         self.clients.insert(
             client,
             Client {
@@ -291,12 +348,18 @@ impl Relay {
                 connection,
                 sessions: Sessions::new(root),
                 is_new: true,
+                found_it,
+                separate_window,
+                confinement: None,
                 unanswered: 0,
                 permissions: Vec::new(),
-                streams: None,
+                trace: None,
             },
         );
         self.revision += 1;
+        if separate_window == Some(true) {
+            self.wants(connection, Feature::WindowMode, turn);
+        }
         if let Some(real) = real
             && let Some(target) = self.target_mut(connection, &real)
         {
@@ -323,24 +386,38 @@ impl Relay {
             return;
         }
         extension.opens_tab = true;
+        let Some(proof) = extension.features.proof() else {
+            let blank = Payload::of(&json!({ "url": "about:blank" }));
+            let create = ("Target.createTarget", Some(blank));
+            return self.ask(connection, None, None, create, Purpose::FirstTab, turn);
+        };
         let request = Request {
             connection,
             session: None,
             asker: None,
             purpose: Purpose::InitialTab,
-            deadline: Some(turn.now + QUICK),
+            deadline: Some(turn.now + FIRST_TAB),
+            needs: None,
         };
-        let message = |id| RelayMessage::CreateInitialTab { id, params: None };
+        let params = self.initial_tab(connection);
+        let message = |id| RelayMessage::CreateInitialTab { id, params, proof };
         self.ask_extension(request, message, turn);
     }
 
     fn client_asked(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
         let Some(state) = self.clients.get_mut(client) else { return };
         state.unanswered += 1;
-        if state.unanswered > MAX_UNANSWERED {
+        let refusal = match &state.confinement {
+            _ if state.unanswered > MAX_UNANSWERED => {
+                let error = format!("{MAX_UNANSWERED} commands wait for their answers already");
+                Some(Error::server(error))
+            }
+            Some(confinement) => confinement.refusal(&command),
+            None => None,
+        };
+        if let Some(error) = refusal {
             let seat = Seat { client, session: command.session_or_root() };
-            let error = format!("{MAX_UNANSWERED} commands wait for their answers already");
-            return turn.effects.push(Asker::new(&seat, &command).reply(Err(Error::server(error))));
+            return turn.effects.push(Asker::new(&seat, &command).reply(Err(error)));
         }
         self.client_sent(client, command, turn);
     }
@@ -360,22 +437,41 @@ impl Relay {
     }
 
     fn deadline_passed(&mut self, turn: &mut Turn) {
+        self.ping_extensions(turn);
+        self.presence_deadlines(turn);
+        self.resume_late(turn);
+        for (id, request) in self.requests.late(turn.now) {
+            let error = Error::server(match &request.session {
+                Some(_) => "no answer from the tab in time: it may be frozen, or show a dialog",
+                None => "no answer from the extension in time",
+            });
+            let undone = self.extensions.heir_of(request.connection);
+            let enabled = request.enables().map(|(real, domain)| (real.clone(), domain.to_owned()));
+            self.conclude(id, request, Err(error), turn);
+            if let Some((real, domain)) = enabled {
+                // Chrome will do it all the same, and then this.
+                self.switch_off_unless_used(undone, &real, &domain, turn);
+            }
+        }
+    }
+
+    fn ping_extensions(&mut self, turn: &mut Turn) {
+        let mut silent = Vec::new();
         for (connection, extension) in self.extensions.iter_mut() {
             if extension.next_ping <= turn.now && extension.presence.is_connected() {
                 extension.next_ping = turn.now + PING_INTERVAL;
-                turn.tell_extension(connection, RelayMessage::Ping);
+                if extension.is_silent(turn.now) {
+                    silent.push(connection);
+                } else {
+                    turn.tell_extension(connection, RelayMessage::Ping);
+                }
             }
         }
-        self.presence_deadlines(turn);
-        self.resume_late(turn);
-        let now = turn.now;
-        let late = self.requests.end(|request| request.deadline.is_some_and(|at| at <= now));
-        let error = Error::server(format!(
-            "no answer from the tab within {} seconds: it may be frozen, or show a dialog",
-            QUICK.as_secs()
-        ));
-        for (id, request) in late {
-            self.conclude(id, request, Err(error.clone()), turn);
+        for connection in silent {
+            let (code, reason) = (CloseCode::ExtensionSilent, "no sign of life".to_owned());
+            turn.effects.push(Effect::CloseExtension { connection, code, reason });
+            turn.log(LogLevel::Warn, format!("extension {connection} gives no sign of life"));
+            self.extension_disconnected(connection, turn);
         }
     }
 

@@ -15,6 +15,10 @@ pub enum CloseCode {
     DuplicateClient,
     /// To a client: it reads slower than its tabs talk.
     ClientTooSlow,
+    /// To an extension: it has stopped to answer.
+    ExtensionSilent,
+    /// What the peer sent could not be read, or not to its end.
+    ConnectionFailed,
 }
 
 impl CloseCode {
@@ -28,6 +32,14 @@ impl CloseCode {
             Self::NoSuchExtension => 4003,
             Self::DuplicateClient => 4004,
             Self::ClientTooSlow => 4007,
+            Self::ExtensionSilent => 4008,
+            Self::ConnectionFailed => 4009,
         }
+    }
+
+    /// Whether a relay gave this number itself, and so is still there.
+    #[must_use]
+    pub const fn is_ours(number: u16) -> bool {
+        number >= 4000 && number < 5000
     }
 }

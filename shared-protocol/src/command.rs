@@ -1,9 +1,10 @@
 //! What the relay says to an extension.
 
-use serde::de::{self, DeserializeOwned};
+use serde::de;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::downloads::{DownloadId, DownloadQuery};
+use crate::features::{Feature, Understood};
 use crate::frame::{Frame, FrameParams, FrameRef, ParamsRef};
 use crate::ids::{RequestId, SessionId, TabId};
 use crate::payload::Payload;
@@ -21,9 +22,20 @@ const ACTIVATE_TAB: &str = "activateTab";
 const SET_PERMISSIONS: &str = "setPermissions";
 const FIND_DOWNLOAD: &str = "findDownload";
 const CANCEL_DOWNLOAD: &str = "cancelDownload";
+const SET_NOTICE: &str = "setNotice";
 const UPDATE_TAB_GROUP: &str = "updateTabGroup";
 
-/// A text frame from the relay to an extension.
+type InitialTabs = Understood<{ Feature::InitialTab as u8 }>;
+type Recordings = Understood<{ Feature::Recording as u8 }>;
+type TabGroups = Understood<{ Feature::TabGroups as u8 }>;
+type WindowModes = Understood<{ Feature::WindowMode as u8 }>;
+type Windows = Understood<{ Feature::Windows as u8 }>;
+type PermissionRules = Understood<{ Feature::Permissions as u8 }>;
+type Downloads = Understood<{ Feature::Downloads as u8 }>;
+type Notices = Understood<{ Feature::Notices as u8 }>;
+
+/// A text frame from the relay to an extension. What needs a [`Feature`] holds the proof that the
+/// extension has it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RelayMessage<P> {
     /// Run a CDP command and answer with a reply of the same id.
@@ -39,56 +51,70 @@ pub enum RelayMessage<P> {
         id: RequestId,
         /// Nothing so far.
         params: Option<P>,
+        /// The extension understands it.
+        proof: InitialTabs,
     },
     /// Show that the relay lives, and keep the worker alive.
     Ping,
-    /// Say where tabs that a client opens go. Only for an extension that says it understands.
-    SetWindowMode(WindowMode<P>),
-    /// Answer with a [`BrowserWindow`](crate::BrowserWindow). Needs [`WINDOWS`](crate::WINDOWS).
+    /// Say where tabs that a client opens go.
+    SetWindowMode(WindowMode<P>, WindowModes),
+    /// Answer with a [`BrowserWindow`](crate::BrowserWindow).
     GetWindow {
         /// Names the reply.
         id: RequestId,
         /// Which window.
         query: WindowQuery<P>,
+        /// The extension understands it.
+        proof: Windows,
     },
-    /// Move, resize, minimise or maximise a window. Needs [`WINDOWS`](crate::WINDOWS).
+    /// Move, resize, minimise or maximise a window.
     SetWindow {
         /// Names the reply.
         id: RequestId,
         /// Which window, and how.
         change: WindowChange<P>,
+        /// The extension understands it.
+        proof: Windows,
     },
-    /// Bring a tab and its window to the front; only when the user has allowed that. Needs
-    /// [`WINDOWS`](crate::WINDOWS).
+    /// Bring a tab and its window to the front; only when the user has allowed that.
     ActivateTab {
         /// Names the reply.
         id: RequestId,
         /// Which tab.
         tab: TabQuery<P>,
+        /// The extension understands it.
+        proof: Windows,
     },
-    /// Say what sites may do. Needs [`PERMISSIONS`](crate::PERMISSIONS).
+    /// Say what sites may do.
     SetPermissions {
         /// Names the reply.
         id: RequestId,
         /// All the rules there are to be.
         permissions: Permissions<P>,
+        /// The extension understands it.
+        proof: PermissionRules,
     },
-    /// Answer with a [`FoundDownload`](crate::FoundDownload). Needs
-    /// [`DOWNLOADS`](crate::DOWNLOADS).
+    /// Answer with a [`FoundDownload`](crate::FoundDownload).
     FindDownload {
         /// Names the reply.
         id: RequestId,
         /// Which download.
         query: DownloadQuery<P>,
+        /// The extension understands it.
+        proof: Downloads,
     },
-    /// End a download. Needs [`DOWNLOADS`](crate::DOWNLOADS).
+    /// End a download.
     CancelDownload {
         /// Names the reply.
         id: RequestId,
         /// Which download.
         download: DownloadId<P>,
+        /// The extension understands it.
+        proof: Downloads,
     },
-    /// Control a recording of a tab. In releases since January 2026.
+    /// Show the user something about this extension.
+    SetNotice(Notice<P>, Notices),
+    /// Control a recording of a tab.
     Recording {
         /// Names the reply.
         id: RequestId,
@@ -96,15 +122,20 @@ pub enum RelayMessage<P> {
         action: RecordingAction,
         /// Which tab, and how.
         params: Option<P>,
+        /// The extension understands it.
+        proof: Recordings,
     },
-    /// Name or colour the group around a client's tabs. In releases since 0.7.
+    /// Name or colour the group around a client's tabs.
     UpdateTabGroup {
         /// Names the reply.
         id: RequestId,
         /// Which group, and how it should look.
         params: Option<P>,
+        /// The extension understands it.
+        proof: TabGroups,
     },
-    /// Something this version does not know. With an id, it waits for an answer.
+    /// Something this version does not know, or whose parameters it cannot read. With an id, it waits
+    /// for an answer.
     Unknown {
         /// Names the reply, if one is expected.
         id: Option<RequestId>,
@@ -165,6 +196,14 @@ wire_object! {
 }
 
 wire_object! {
+    /// Parameters of `setNotice`, which takes the place of the one before.
+    pub struct Notice {
+        /// A sentence for the user; absent when there is nothing to say any more.
+        optional "text" text: Option<String>,
+    }
+}
+
+wire_object! {
     /// The answer to `createInitialTab`; no `Target.attachedToTarget` is sent for this tab.
     pub struct InitialTab {
         /// Always true: a failure is an error reply.
@@ -186,33 +225,83 @@ impl<'de, P: Payload> Deserialize<'de> for RelayMessage<P> {
             (_, Some(id), Some(FrameParams::Command(command))) => {
                 return Ok(Self::Command { id, command });
             }
-            (_, None, Some(FrameParams::WindowMode(mode))) => return Ok(Self::SetWindowMode(mode)),
+            (_, None, Some(FrameParams::WindowMode(mode))) => {
+                return Ok(Self::SetWindowMode(mode, Understood::BY_READER));
+            }
             (PING, None, _) => return Ok(Self::Ping),
             (_, id, params) => (id, params),
         };
         let params =
             params.map(FrameParams::into_payload).transpose().map_err(de::Error::custom)?;
-        Ok(match (method.as_str(), id, RecordingAction::of_method(&method)) {
-            (CREATE_INITIAL_TAB, Some(id), _) => Self::CreateInitialTab { id, params },
-            (UPDATE_TAB_GROUP, Some(id), _) => Self::UpdateTabGroup { id, params },
-            (GET_WINDOW, Some(id), _) => Self::GetWindow { id, query: typed(params)? },
-            (SET_WINDOW, Some(id), _) => Self::SetWindow { id, change: typed(params)? },
-            (ACTIVATE_TAB, Some(id), _) => Self::ActivateTab { id, tab: typed(params)? },
-            (SET_PERMISSIONS, Some(id), _) => {
-                Self::SetPermissions { id, permissions: typed(params)? }
+        let proven = Self::optional(&method, id, params.as_ref());
+        Ok(proven.unwrap_or(Self::Unknown { id, method, params }))
+    }
+}
+
+impl<P: Payload> RelayMessage<P> {
+    /// A message that needs a feature. Whoever has read it understands it; parameters that cannot be
+    /// read are those of a later version, and so is the message.
+    fn optional(method: &str, id: Option<RequestId>, params: Option<&P>) -> Option<Self> {
+        if method == SET_NOTICE {
+            return Some(Self::SetNotice(params?.read().ok()?, Understood::BY_READER));
+        }
+        let id = id?;
+        if let Some(action) = RecordingAction::of_method(method) {
+            let params = params.cloned();
+            return Some(Self::Recording { id, action, params, proof: Understood::BY_READER });
+        }
+        Some(match method {
+            CREATE_INITIAL_TAB => {
+                Self::CreateInitialTab { id, params: params.cloned(), proof: Understood::BY_READER }
             }
-            (FIND_DOWNLOAD, Some(id), _) => Self::FindDownload { id, query: typed(params)? },
-            (CANCEL_DOWNLOAD, Some(id), _) => Self::CancelDownload { id, download: typed(params)? },
-            (_, Some(id), Some(action)) => Self::Recording { id, action, params },
-            (_, id, _) => Self::Unknown { id, method, params },
+            UPDATE_TAB_GROUP => {
+                Self::UpdateTabGroup { id, params: params.cloned(), proof: Understood::BY_READER }
+            }
+            GET_WINDOW => {
+                Self::GetWindow { id, query: params?.read().ok()?, proof: Understood::BY_READER }
+            }
+            SET_WINDOW => {
+                Self::SetWindow { id, change: params?.read().ok()?, proof: Understood::BY_READER }
+            }
+            ACTIVATE_TAB => {
+                Self::ActivateTab { id, tab: params?.read().ok()?, proof: Understood::BY_READER }
+            }
+            SET_PERMISSIONS => Self::SetPermissions {
+                id,
+                permissions: params?.read().ok()?,
+                proof: Understood::BY_READER,
+            },
+            FIND_DOWNLOAD => {
+                Self::FindDownload { id, query: params?.read().ok()?, proof: Understood::BY_READER }
+            }
+            CANCEL_DOWNLOAD => Self::CancelDownload {
+                id,
+                download: params?.read().ok()?,
+                proof: Understood::BY_READER,
+            },
+            _ => return None,
         })
     }
 }
 
-/// Parameters of a message that is too rare to be worth a type in the frame.
-fn typed<P: Payload, T: DeserializeOwned, E: de::Error>(params: Option<P>) -> Result<T, E> {
-    let params = params.ok_or_else(|| E::missing_field("params"))?;
-    params.read().map_err(E::custom)
+impl<P> RelayMessage<P> {
+    /// What an extension must have to understand it.
+    #[must_use]
+    pub const fn feature(&self) -> Option<Feature> {
+        match self {
+            Self::Command { .. } | Self::Ping | Self::Unknown { .. } => None,
+            Self::CreateInitialTab { .. } => InitialTabs::FEATURE,
+            Self::SetWindowMode(..) => WindowModes::FEATURE,
+            Self::GetWindow { .. } | Self::SetWindow { .. } | Self::ActivateTab { .. } => {
+                Windows::FEATURE
+            }
+            Self::SetPermissions { .. } => PermissionRules::FEATURE,
+            Self::FindDownload { .. } | Self::CancelDownload { .. } => Downloads::FEATURE,
+            Self::SetNotice(..) => Notices::FEATURE,
+            Self::Recording { .. } => Recordings::FEATURE,
+            Self::UpdateTabGroup { .. } => TabGroups::FEATURE,
+        }
+    }
 }
 
 impl<P: Serialize> Serialize for RelayMessage<P> {
@@ -221,33 +310,36 @@ impl<P: Serialize> Serialize for RelayMessage<P> {
             Self::Command { id, command } => {
                 (Some(*id), FORWARD_CDP_COMMAND, Some(ParamsRef::Command(command)))
             }
-            Self::CreateInitialTab { id, params } => {
+            Self::CreateInitialTab { id, params, .. } => {
                 (Some(*id), CREATE_INITIAL_TAB, params.as_ref().map(ParamsRef::Other))
             }
             Self::Ping => (None, PING, None),
-            Self::SetWindowMode(mode) => (None, SET_WINDOW_MODE, Some(ParamsRef::WindowMode(mode))),
-            Self::GetWindow { id, query } => {
+            Self::SetWindowMode(mode, _) => {
+                (None, SET_WINDOW_MODE, Some(ParamsRef::WindowMode(mode)))
+            }
+            Self::GetWindow { id, query, .. } => {
                 (Some(*id), GET_WINDOW, Some(ParamsRef::WindowQuery(query)))
             }
-            Self::SetWindow { id, change } => {
+            Self::SetWindow { id, change, .. } => {
                 (Some(*id), SET_WINDOW, Some(ParamsRef::WindowChange(change)))
             }
-            Self::ActivateTab { id, tab } => {
+            Self::ActivateTab { id, tab, .. } => {
                 (Some(*id), ACTIVATE_TAB, Some(ParamsRef::TabQuery(tab)))
             }
-            Self::SetPermissions { id, permissions } => {
+            Self::SetPermissions { id, permissions, .. } => {
                 (Some(*id), SET_PERMISSIONS, Some(ParamsRef::Permissions(permissions)))
             }
-            Self::FindDownload { id, query } => {
+            Self::FindDownload { id, query, .. } => {
                 (Some(*id), FIND_DOWNLOAD, Some(ParamsRef::DownloadQuery(query)))
             }
-            Self::CancelDownload { id, download } => {
+            Self::CancelDownload { id, download, .. } => {
                 (Some(*id), CANCEL_DOWNLOAD, Some(ParamsRef::DownloadId(download)))
             }
-            Self::Recording { id, action, params } => {
+            Self::SetNotice(notice, _) => (None, SET_NOTICE, Some(ParamsRef::Notice(notice))),
+            Self::Recording { id, action, params, .. } => {
                 (Some(*id), action.method(), params.as_ref().map(ParamsRef::Other))
             }
-            Self::UpdateTabGroup { id, params } => {
+            Self::UpdateTabGroup { id, params, .. } => {
                 (Some(*id), UPDATE_TAB_GROUP, params.as_ref().map(ParamsRef::Other))
             }
             Self::Unknown { id, method, params } => {

@@ -9,6 +9,8 @@ wire_object! {
         default "exclude" exclude: Vec<i64>,
         /// Whether to answer before the download has ended.
         default "atOnce" at_once: bool,
+        /// How many milliseconds ago it may have begun, at most; whenever when absent.
+        optional "maxAge" max_age: Option<u64>,
     }
 }
 
@@ -31,5 +33,7 @@ wire_object! {
     pub struct DownloadId {
         /// Chrome's id of the download; one that is over or unknown is no error.
         required "id" id: i64,
+        /// Whether to take away its file and its place in the user's list, too.
+        default "remove" remove: bool,
     }
 }

@@ -11,7 +11,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, de::Error as _};
 
-use crate::command::{CdpCommand, FORWARD_CDP_COMMAND, SET_WINDOW_MODE, WindowMode};
+use crate::command::{CdpCommand, FORWARD_CDP_COMMAND, Notice, SET_WINDOW_MODE, WindowMode};
 use crate::downloads::{DownloadId, DownloadQuery};
 use crate::event::{CdpEvent, FORWARD_CDP_EVENT, HELLO, HelloMessage, LOG, LogLine, ParseFailure};
 use crate::ids::RequestId;
@@ -189,6 +189,7 @@ pub(crate) enum ParamsRef<'a, P> {
     Permissions(&'a Permissions<P>),
     DownloadQuery(&'a DownloadQuery<P>),
     DownloadId(&'a DownloadId<P>),
+    Notice(&'a Notice<P>),
     Log(&'a LogLine<P>),
     Hello(&'a HelloMessage<P>),
     Other(&'a P),
@@ -242,6 +243,7 @@ impl<P: Serialize> Serialize for FrameRef<'_, P> {
             Some(ParamsRef::Permissions(rules)) => map.serialize_entry("params", rules)?,
             Some(ParamsRef::DownloadQuery(query)) => map.serialize_entry("params", query)?,
             Some(ParamsRef::DownloadId(download)) => map.serialize_entry("params", download)?,
+            Some(ParamsRef::Notice(notice)) => map.serialize_entry("params", notice)?,
             Some(ParamsRef::Log(line)) => map.serialize_entry("params", line)?,
             Some(ParamsRef::Hello(hello)) => map.serialize_entry("params", hello)?,
             Some(ParamsRef::Other(payload)) => map.serialize_entry("params", payload)?,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The query parameters of the extension's socket. Every one is optional: the first released
 /// extensions sent none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct ExtensionHello {
     /// The browser's name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct ExtensionHello {
     /// The extension's version.
     #[serde(rename = "v", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What it understands beyond its version, separated by commas.
+    /// What it understands beyond its version, separated by commas; see [`Features`](crate::Features).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<String>,
 }
@@ -50,30 +50,6 @@ impl ExtensionHello {
         Some(StableKey::new(key))
     }
 }
-
-impl ExtensionHello {
-    /// Whether the extension says that it understands something beyond its version.
-    #[must_use]
-    pub fn has_capability(&self, capability: &str) -> bool {
-        let capabilities = self.capabilities.as_deref().unwrap_or_default();
-        capabilities.split(',').any(|known| known.trim() == capability)
-    }
-}
-
-/// Understands `setWindowMode`.
-pub const WINDOW_MODE: &str = "window-mode-v1";
-
-/// Understands `getWindow`, `setWindow` and `activateTab`.
-pub const WINDOWS: &str = "windows-v1";
-
-/// Understands `setPermissions`.
-pub const PERMISSIONS: &str = "permissions-v1";
-
-/// Understands `findDownload` and `cancelDownload`.
-pub const DOWNLOADS: &str = "downloads-v1";
-
-/// Says `ready` when it has announced all its tabs.
-pub const INVENTORY_READY: &str = "inventory-ready-v1";
 
 /// Released extensions send an empty parameter where they have nothing to say.
 fn said(parameter: Option<&String>) -> Option<&str> {

@@ -6,11 +6,68 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::TargetId;
 
+/// How this project's relays call themselves, so that they are not taken for others on their port.
+pub const RELAY_NAME: &str = "playwriter-rs";
+
 /// `GET /version`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Version {
     /// The relay's version.
     pub version: String,
+    /// [`RELAY_NAME`]; other projects' relays have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// `GET /relay/status`: the relay itself, and who drives tabs with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayStatus {
+    /// Whether tabs that clients open go to a window of their own.
+    pub separate_window: bool,
+    /// Whether a client that finds no tab gets one.
+    pub auto_enable: bool,
+    /// Everybody who is connected.
+    pub clients: Vec<ClientEntry>,
+    /// What it was started with for good; the first relays did not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<RelaySettings>,
+}
+
+/// What a relay was started with, in [`RelayStatus`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelaySettings {
+    /// Where it listens beside 127.0.0.1.
+    pub host: String,
+    /// Other names by which programs may call it.
+    pub allowed_hosts: Vec<String>,
+    /// Whether clients may bring tabs to the front.
+    pub allow_focus: bool,
+    /// Whether clients see and clear the cookies of the whole profile.
+    pub whole_profile: bool,
+}
+
+/// One client in [`RelayStatus`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientEntry {
+    /// Names this connection in the logs.
+    pub client_id: String,
+    /// The name it chose in its address.
+    pub name: Option<String>,
+    /// The extension that it drives, by the id of its connection.
+    pub extension_id: String,
+    /// Whether the tabs that it opens go to a window of their own.
+    pub separate_window: bool,
+}
+
+/// `POST /relay/window-mode`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WindowModeChange {
+    /// Whether tabs that clients open from now on go to a window of their own.
+    pub separate_window: bool,
 }
 
 /// `GET /extension/status`: the extension that a client without a choice would get.
@@ -52,6 +109,9 @@ pub struct ExtensionEntry {
     pub active_targets: usize,
     /// The extension's own version.
     pub playwriter_version: Option<String>,
+    /// What was asked for and cannot be had, and which side to update, in words for the user.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A Chrome profile. The address is only there when the user turned it on in the extension.

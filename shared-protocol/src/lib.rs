@@ -15,7 +15,8 @@
 //!
 //! Extensions in the field update slowly. Nothing here may become mandatory that an older peer does
 //! not send, and nothing may change its meaning. Fields that this version does not know are kept in
-//! [`Extra`]; methods that it does not know arrive as `Unknown`.
+//! [`Extra`]; methods that it does not know arrive as `Unknown`. What not every extension understands
+//! is a [`Feature`], and can only be sent to one that does.
 
 #[macro_use]
 mod object;
@@ -24,6 +25,7 @@ mod close;
 mod command;
 mod downloads;
 mod event;
+mod features;
 mod frame;
 mod hello;
 pub mod http;
@@ -35,12 +37,11 @@ mod target;
 mod windows;
 
 pub use close::CloseCode;
-pub use command::{CdpCommand, InitialTab, RecordingAction, RelayMessage, WindowMode};
+pub use command::{CdpCommand, InitialTab, Notice, RecordingAction, RelayMessage, WindowMode};
 pub use downloads::{DownloadId, DownloadQuery, FoundDownload};
 pub use event::{CdpEvent, ExtensionMessage, HelloMessage, LogLevel, LogLine, ParseFailure};
-pub use hello::{
-    DOWNLOADS, ExtensionHello, INVENTORY_READY, PERMISSIONS, StableKey, WINDOW_MODE, WINDOWS,
-};
+pub use features::{Feature, Features, Understood};
+pub use hello::{ExtensionHello, StableKey};
 pub use ids::{ExtensionId, RequestId, SessionId, TabId, TargetId};
 pub use object::Extra;
 pub use payload::{Payload, Unreadable};

@@ -23,8 +23,8 @@ wire_object! {
     }
 }
 
-/// The settings of `chrome.contentSettings` that CDP has a permission for. A further name needs a
-/// further capability.
+/// The settings of `chrome.contentSettings` that CDP has a permission for. An extension that cannot
+/// read a further name says that it does not know the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -42,11 +42,11 @@ fn ours_survives_the_query_string() {
     let hello = ExtensionHello {
         browser: Some("Chrome & Friends".to_owned()),
         install_id: Some("a-b".to_owned()),
-        version: Some("0.1.0".to_owned()),
+        version: Some("1.0.0".to_owned()),
         ..ExtensionHello::default()
     };
     let query = serde_urlencoded::to_string(&hello).unwrap();
-    assert_eq!(query, "browser=Chrome+%26+Friends&installId=a-b&v=0.1.0");
+    assert_eq!(query, "browser=Chrome+%26+Friends&installId=a-b&v=1.0.0");
     assert_eq!(read(&query), hello);
 }
 

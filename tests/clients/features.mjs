@@ -52,7 +52,7 @@ export async function run(features, { endpoint, wanted, connect, disconnect, end
 }
 
 /// One line, and nothing in it that differs from run to run.
-function brief(error) {
+export function brief(error) {
   const text = String(error?.message ?? error).replace(/\u001b\[\d+m/g, '').replace(/\s+/g, ' ');
   return text.replace(/127\.0\.0\.1:\d+|localhost:\d+/g, '<site>').replace(/[0-9A-F]{32}/g, '<id>').slice(0, 200).trim();
 }
@@ -75,6 +75,17 @@ export async function until(what, look, limit = 10_000) {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
+
+/// Collects what something tells of one kind.
+export function heard(emitter, event) {
+  const events = [];
+  emitter.on(event, (params) => events.push(params));
+  return events;
+}
+
+/// What the site answers a page.
+export const get = (page, path) =>
+  page.evaluate((path) => fetch(path, { cache: 'no-store' }).then((answer) => answer.text()), path);
 
 export const same = assert.deepEqual;
 export const truly = assert.ok;

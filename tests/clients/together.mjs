@@ -6,7 +6,9 @@ import puppeteer from 'puppeteer-25';
 import { run, until } from './features.mjs';
 import { killable } from './raw.mjs';
 import { pages } from './together/pages.mjs';
+import { replayed } from './together/replayed.mjs';
 import { sessions } from './together/sessions.mjs';
+import { settings } from './together/settings.mjs';
 import { waiting } from './together/waiting.mjs';
 
 const [name, endpoint, site, ...wanted] = process.argv.slice(2);
@@ -27,9 +29,9 @@ async function connect() {
   const c = await until('the page at Puppeteer', async () => (await C.pages()).find(here));
   const sessionsOf = () => Promise.all([
     A.contexts()[0].newCDPSession(a), B.contexts()[0].newCDPSession(b), c.createCDPSession()]);
-  return { chromium, endpoint, site, A, B, C, a, b, c, sessionsOf, killB: way.kill };
+  return { chromium, puppeteer, endpoint, site, A, B, C, a, b, c, sessionsOf, killB: way.kill };
 }
 
 const disconnect = (given) => Promise.all([given?.A.close(), given?.B.close(), given?.C.disconnect()]);
 
-await run({ ...pages, ...sessions, ...waiting }, { endpoint, wanted, connect, disconnect });
+await run({ ...pages, ...sessions, ...replayed, ...settings, ...waiting }, { endpoint, wanted, connect, disconnect });

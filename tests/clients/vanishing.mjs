@@ -25,6 +25,13 @@ function moments(seed) {
   };
 }
 
+/// Makes a page believe that it is elsewhere.
+async function disguise(session) {
+  await session.send('Emulation.setUserAgentOverride', { userAgent: 'left behind' });
+  await session.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Chatham' });
+  await session.send('Emulation.setLocaleOverride', { locale: 'is-IS' });
+}
+
 const kinds = {
   playwright: async (url) => {
     const browser = await chromium.connectOverCDP(url, { timeout: 5_000 });
@@ -32,6 +39,9 @@ const kinds = {
     const [open] = context.pages();
     await open.addInitScript(() => (window.left = true));
     await open.setViewportSize({ width: 333, height: 222 });
+    await open.emulateMedia({ media: 'print', colorScheme: 'dark', reducedMotion: 'reduce' });
+    await open.setExtraHTTPHeaders({ 'x-left': 'behind' });
+    await disguise(await context.newCDPSession(open));
     await open.route('**', () => {});
     const page = await context.newPage();
     page.goto(`${site}/workers.html`).catch(() => {});
@@ -42,6 +52,9 @@ const kinds = {
     const browser = await puppeteer.connect({ browserWSEndpoint: url, protocolTimeout: 5_000 });
     const [open] = await browser.pages();
     await open.evaluateOnNewDocument(() => (window.left = true));
+    await open.emulateMediaType('print');
+    await open.setExtraHTTPHeaders({ 'x-left': 'behind' });
+    await disguise(await open.createCDPSession());
     await open.setRequestInterception(true);
     const page = await browser.newPage();
     page.goto(`${site}/frames.html`).catch(() => {});
@@ -59,7 +72,20 @@ async function cutShort(kind, after) {
   await within(6_000, work, 'the end of a client that was cut off').catch(() => {});
 }
 
-const look = `({ left: window.left, width: innerWidth, touch: navigator.maxTouchPoints })`;
+const look = `(() => {
+  const echo = new XMLHttpRequest();
+  echo.open('GET', '/echo', false);
+  echo.send();
+  return {
+    left: window.left,
+    width: innerWidth,
+    touch: navigator.maxTouchPoints,
+    media: ['print', '(prefers-color-scheme: dark)', '(prefers-reduced-motion)'].map((it) => matchMedia(it).matches),
+    agent: navigator.userAgent,
+    where: Intl.DateTimeFormat().resolvedOptions(),
+    headers: Object.keys(JSON.parse(echo.responseText).headers),
+  };
+})()`;
 
 /// What a client that comes afterwards finds in the tab that was open all the time.
 async function state() {

@@ -3,19 +3,10 @@
 //! The scripts are in `tests/clients`; `features.mjs` there says how they are talked to.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::{ChildStdin, Command};
-use tokio::time::timeout;
 
-use crate::{DirectBrowser, Stage, oxide};
-
-/// Each feature has a limit; a script that takes longer than this has lost its way.
-const LIMIT: Duration = Duration::from_secs(300);
+use crate::{DirectBrowser, Stage, oxide, script};
 
 /// What became of each feature: `ok`, or what went wrong.
 pub type Results = BTreeMap<String, String>;
@@ -87,41 +78,17 @@ impl Client {
         let Some(script) = self.script else {
             return oxide::run(endpoint, site, stage.is_some(), words).await;
         };
-        let home = tempfile::tempdir().expect("a temporary folder can be made");
-        let mut node = Command::new("node")
-            .arg(Path::new("clients").join(script))
-            .args([self.package, endpoint, site])
-            .args(words)
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .env("HOME", home.path())
-            .env("CONFORMANCE_DIRECT", if stage.is_some() { "0" } else { "1" })
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("node runs");
-        let mut answers = node.stdin.take().expect("stdin is a pipe");
-        let mut lines = BufReader::new(node.stdout.take().expect("stdout is a pipe")).lines();
-        let conversation = async {
-            while let Some(line) = lines.next_line().await.expect("the script writes text") {
-                match line.strip_prefix("? ") {
-                    Some(question) => answer(&mut answers, question, stage).await,
-                    None => return line,
-                }
-            }
-            panic!("the script of {} ended without results", self.name())
-        };
-        let Ok(results) = timeout(LIMIT, conversation).await else {
-            panic!("the script of {} did not end", self.name());
-        };
-        serde_json::from_str(&results).expect("the script gives results")
+        let mut arguments = vec![self.package, endpoint, site];
+        arguments.extend(words.iter().map(String::as_str));
+        let direct = [("CONFORMANCE_DIRECT", if stage.is_some() { "0" } else { "1" })];
+        script::run(script, &arguments, &direct, async |question| answer(question, stage).await)
+            .await
     }
 }
 
 /// Does for a script what only the stage can do.
-async fn answer(answers: &mut ChildStdin, question: &str, stage: Option<&Stage>) {
-    let question: Value = serde_json::from_str(question).expect("a question is JSON");
-    let reply = match stage {
+async fn answer(question: Value, stage: Option<&Stage>) -> Value {
+    match stage {
         None => json!({ "error": "there is no stage" }),
         Some(stage) if question["endWorker"] == true => {
             stage.end_worker().await;
@@ -140,9 +107,7 @@ async fn answer(answers: &mut ChildStdin, question: &str, stage: Option<&Stage>)
                 Err(error) => json!({ "error": error.to_string() }),
             }
         }
-    };
-    // A script that gave up waiting has closed the pipe.
-    drop(answers.write_all(format!("{reply}\n").as_bytes()).await);
+    }
 }
 
 const fn scripted(

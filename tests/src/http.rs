@@ -1,5 +1,6 @@
 //! HTTP requests that say exactly what a test says.
 
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -39,4 +40,17 @@ pub async fn http(port: u16, request: &str, headers: &[&str]) -> Answer {
         head: head.to_owned(),
         body: body.to_owned(),
     }
+}
+
+/// Asks until the answer is as wanted: a relay answers nothing to what an extension announces.
+pub async fn http_until(port: u16, request: &str, wanted: impl Fn(&Value) -> bool) {
+    let asking = async {
+        loop {
+            let answer = http(port, request, &[]).await;
+            if wanted(&serde_json::from_str(&answer.body).expect("the answer is JSON")) {
+                return;
+            }
+        }
+    };
+    timeout(PATIENCE, asking).await.expect("the answer is as wanted in time");
 }

@@ -6,9 +6,16 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "what goes wrong here fails the test")]
 
+mod agent;
+mod agent_stage;
+mod chromium;
 mod conformance;
 mod direct;
+mod flood;
+mod generations;
+mod home;
 mod http;
+mod language;
 mod oxide;
 mod playwright;
 mod raw_client;
@@ -16,7 +23,10 @@ mod raw_relay;
 mod raw_tab;
 mod relay_program;
 mod screen;
+mod script;
 mod site;
+mod tls;
+mod transcript;
 mod walk;
 
 use std::ffi::OsString;
@@ -25,24 +35,36 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use relay::browser::{Browser, BrowserOptions};
+use relay::browser::Browser;
 use relay::server::{RelayOptions, RelayServer, Token};
 use relay::state::Policy;
 use serde_json::{Value, json};
 use shared_protocol::http::PagesStatus;
-use tempfile::TempDir;
-use tokio::process::Child;
+use tokio::net::TcpSocket;
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+use chromium::Loaded;
+
+pub use agent::{Agent, Sdk, ToolAnswer, ToolImage, playwright_core};
+pub use chromium::built_extension;
 pub use conformance::{CLIENTS, Client, Results};
 pub use direct::DirectBrowser;
-pub use http::{Answer, http};
+pub use flood::{Flood, flood_beside_a_stalled_client};
+pub use generations::{Maker, Pair, SCENARIOS, Scene};
+pub use home::Home;
+pub use http::{Answer, http, http_until};
+pub use language::Language;
 pub use raw_client::RawClient;
 pub use raw_relay::RawRelay;
 pub use raw_tab::RawTab;
-pub use relay_program::RelayProgram;
+pub use relay_program::{RelayProgram, program, resident_memory};
 pub use screen::{Colour, Screen};
+
 pub use site::Site;
+pub use tls::tls_proxy;
+pub use transcript::{generations, record, replay};
 pub use walk::walk_playwright;
 
 /// Nothing on a stage takes this long unless it never happens.
@@ -62,7 +84,7 @@ pub struct Stage {
     /// A web site to visit.
     pub site: Site,
     screen: Option<Screen>,
-    home: TempDir,
+    home: Home,
 }
 
 impl Stage {
@@ -109,10 +131,11 @@ impl Stage {
     }
 
     async fn set_up(other_extensions: &[PathBuf], on_a_screen: bool) -> Self {
-        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let home = Home::new();
         let port = free_port().await;
         let screen = on_a_screen.then(|| Screen::start(home.path()));
-        let browser = start_browser(home.path(), other_extensions, screen.as_ref()).await;
+        let browser =
+            Loaded::ours().start_browser(home.path(), other_extensions, screen.as_ref()).await;
         browser.use_relay_port(port).await.expect("the extension takes a port");
         Self { relay: None, port, browser, site: Site::start().await, screen, home }
     }
@@ -145,7 +168,7 @@ impl Stage {
 
     /// Starts the relay again, where it was, with options of the test's own.
     pub async fn start_relay_as(&mut self, options: RelayOptions) {
-        let options = RelayOptions { port: self.port, ..options };
+        let options = RelayOptions { port: self.port, executor: self.executor(), ..options };
         self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
     }
 
@@ -213,6 +236,56 @@ impl Stage {
         self.in_worker(&look).await;
     }
 
+    /// Where the extension looks for a relay.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The home folder of everything on this stage.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Kills the relay in the background, as the system does when it needs the memory.
+    pub fn kill_background_relay(&self) {
+        let pid = self.home.relay_process(self.port).expect("a relay runs in the background");
+        home::kill(pid);
+    }
+
+    /// `playwriter` with arguments, which is to talk to the extension of this stage.
+    #[must_use]
+    pub fn playwriter(&self, arguments: &[&str]) -> Command {
+        let mut command = relay_program::command(arguments, self.home.path());
+        command.env("PLAYWRITER_PORT", self.port.to_string());
+        command
+    }
+
+    /// Runs a script of Node or Python that finds `playwriter` on its `PATH`, and gives what it
+    /// prints as JSON.
+    pub async fn script(&self, language: Language, text: &str) -> Value {
+        self.script_with(language, text, &[]).await
+    }
+
+    /// As [`Stage::script`], in an environment of the test's own.
+    pub async fn script_with(
+        &self,
+        language: Language,
+        text: &str,
+        more: &[(&'static str, OsString)],
+    ) -> Value {
+        let playwriter = relay_program::program();
+        let folder = playwriter.parent().expect("a program is in a folder");
+        let mut path = folder.as_os_str().to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let port = self.port.to_string();
+        let own: [(&str, OsString); 2] = [("PATH", path), ("PLAYWRITER_PORT", port.into())];
+        let environment = [&own, more].concat();
+        language::run(language, text, self.home.path(), &environment).await
+    }
+
     /// Runs the body of an async function in Node, with a Playwright `browser` connected to the
     /// relay, its `context` and the `site`'s address in scope, and gives what it returns.
     pub async fn playwright(&self, body: &str) -> Value {
@@ -233,7 +306,7 @@ impl Stage {
     pub async fn restart_browser(self) -> Self {
         let Self { relay, port, browser, site, screen, home } = self;
         browser.stop().await;
-        let browser = start_browser(home.path(), &[], screen.as_ref()).await;
+        let browser = Loaded::ours().start_browser(home.path(), &[], screen.as_ref()).await;
         Self { relay, port, browser, site, screen, home }
     }
 
@@ -270,6 +343,8 @@ impl Stage {
         let worker = self.browser.worker().await.expect("the browser runs");
         let close = json!({ "targetId": worker });
         self.browser.devtools("Target.closeTarget", close).await.expect("the worker ends");
+        let ended = self.browser.worker_ended(&worker);
+        timeout(PATIENCE, ended).await.expect("the worker ends");
     }
 
     /// Ends what was started, in order.
@@ -281,66 +356,20 @@ impl Stage {
     }
 }
 
-/// Starts a Chromium with the built extension. Nobody's relay on the usual port can be reached
-/// from it: the address is taken away.
-async fn start_browser(
-    home: &Path,
-    other_extensions: &[PathBuf],
-    screen: Option<&Screen>,
-) -> Browser {
-    let program = relay::browser::find().expect("a Chromium is installed; `make test` does that");
-    let mut arguments: Vec<OsString> = [
-        "--disable-quic",
-        "--screen-info={1920x1080}",
-        "--host-resolver-rules=MAP 127.0.0.1:19988 ~NOTFOUND",
-        // No banners but the one that a user would see.
-        "--test-type",
-    ]
-    .map(OsString::from)
-    .into();
-    let mut environment: Vec<(OsString, OsString)> = vec![("HOME".into(), home.into())];
-    environment.extend(screen.map(|screen| ("DISPLAY".into(), screen.display().into())));
-    if !other_extensions.is_empty() {
-        let mut all = built_extension().into_os_string();
-        for other in other_extensions {
-            all.push(",");
-            all.push(other);
-        }
-        // The last of a repeated switch counts.
-        for switch in ["--load-extension=", "--disable-extensions-except="] {
-            let mut argument = OsString::from(switch);
-            argument.push(&all);
-            arguments.push(argument);
-        }
-    }
-    let options = BrowserOptions {
-        program,
-        extension: built_extension(),
-        profile: home.join("profile"),
-        headless: screen.is_none(),
-        arguments,
-        environment,
-    };
-    match Browser::start(&options).await {
-        Ok(browser) => browser,
-        Err(error) => panic!("{error}"),
-    }
-}
-
-/// The folder that `make extension` fills.
-#[must_use]
-pub fn built_extension() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../extension-shell/dist")
-}
-
 /// Prints a figure that the test run should show, though the test passes.
 pub fn show_figure(name: &str, value: &str) {
     // The harness captures only what the print macros write.
     drop(writeln!(std::io::stderr(), "figure: {name}: {value}"));
 }
 
+/// A port that nobody is given but who asks for it by its number: it is bound for as long as the
+/// tests run, by a socket that does not listen.
 async fn free_port() -> u16 {
-    let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await;
-    let address = listener.and_then(|listener| listener.local_addr());
-    address.expect("there is a free port").port()
+    static HELD: Mutex<Vec<TcpSocket>> = Mutex::const_new(Vec::new());
+    let socket = TcpSocket::new_v4().expect("there are sockets");
+    socket.set_reuseaddr(true).expect("others may bind it too");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("there is a free port");
+    let port = socket.local_addr().expect("it is bound").port();
+    HELD.lock().await.push(socket);
+    port
 }

@@ -16,6 +16,9 @@ use crate::Results;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// How soon to look again for what chromiumoxide does not tell.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// Runs the features whose names contain one of the words, or all of them.
 pub(crate) async fn run(endpoint: &str, site: &str, relay: bool, words: &[String]) -> Results {
     let place = Place { endpoint: endpoint.to_owned(), site: site.to_owned() };
@@ -96,7 +99,7 @@ impl Connection {
                     return page;
                 }
             }
-            sleep(Duration::from_millis(20)).await;
+            sleep(LOOK_AGAIN).await;
         }
     }
 }
@@ -124,8 +127,13 @@ async fn fetch_targets(place: Place) {
     let mut connection = place.connect().await;
     let targets = connection.browser.fetch_targets().await.expect("there are targets");
     let page = targets.iter().find(|target| target.r#type == "page").expect("there is a page");
-    sleep(Duration::from_millis(100)).await;
-    let page = connection.browser.get_page(page.target_id.clone()).await.expect("it can be had");
+    // It is not told when the page can be had.
+    let page = loop {
+        match connection.browser.get_page(page.target_id.clone()).await {
+            Ok(page) => break page,
+            Err(_) => sleep(LOOK_AGAIN).await,
+        }
+    };
     assert_eq!(evaluate::<i32>(&page, "6 * 7").await, 42);
 }
 

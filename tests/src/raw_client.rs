@@ -18,7 +18,8 @@ use crate::{LONG, PATIENCE};
 pub struct RawClient(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl RawClient {
-    pub(crate) async fn connect(url: &str) -> Self {
+    /// Opens a socket.
+    pub async fn connect(url: &str) -> Self {
         Self::connect_with(url, &[]).await.expect("the relay takes the socket")
     }
 
@@ -67,6 +68,12 @@ impl RawClient {
     /// The next text frame, parsed.
     pub async fn next(&mut self) -> Value {
         parsed(&self.frame().await)
+    }
+
+    /// The next text frame, as it came.
+    pub(crate) async fn next_text(&mut self) -> String {
+        let frame = self.0.next().await.expect("the socket is open").expect("it is well-formed");
+        frame.into_text().expect("the relay sends text").to_string()
     }
 
     /// The next text frame, parsed, or the code and reason with which the relay closes.
@@ -118,6 +125,12 @@ impl RawClient {
         let frame = self.frame().await;
         let Message::Close(Some(close)) = frame else { panic!("expected a close, got {frame:?}") };
         (close.code.into(), close.reason.to_string())
+    }
+
+    /// Waits until the relay has gone, with or without a word.
+    pub async fn ended(&mut self) {
+        let ended = async { while let Some(Ok(_)) = self.0.next().await {} };
+        timeout(PATIENCE, ended).await.expect("the relay goes");
     }
 
     async fn frame(&mut self) -> Message {

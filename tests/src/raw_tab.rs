@@ -6,10 +6,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::{PATIENCE, RawClient, http};
+use crate::{RawClient, http_until};
 
 const SESSION: &str = "pw-tab-1";
 
@@ -38,7 +37,7 @@ impl RawTab {
     pub const TARGET: &str = "T1";
 
     pub(crate) async fn start(port: u16) -> Self {
-        let mut extension = RawClient::connect_as_extension(port, "browser=Chrome&v=0.1.0").await;
+        let mut extension = RawClient::connect_as_extension(port, "browser=Chrome&v=0.7.0").await;
         let info = json!({
             "targetId": Self::TARGET, "type": "page", "title": "a tab", "url": "http://a.example/",
             "attached": true, "canAccessOpener": false,
@@ -46,7 +45,7 @@ impl RawTab {
         let attached =
             json!({ "sessionId": SESSION, "targetInfo": info, "waitingForDebugger": false });
         extension.send(&event(None, "Target.attachedToTarget", attached)).await;
-        timeout(PATIENCE, known_to_relay(port)).await.expect("the relay takes the tab");
+        http_until(port, "GET /extension/status", |status| status["activeTargets"] == 1).await;
         let (events, queue) = mpsc::channel(64);
         Self { events, serving: tokio::spawn(serve(extension, queue)) }
     }
@@ -61,18 +60,6 @@ impl RawTab {
 impl Drop for RawTab {
     fn drop(&mut self) {
         self.serving.abort();
-    }
-}
-
-/// The relay answers nothing to an announcement, so it is asked until it knows the tab.
-async fn known_to_relay(port: u16) {
-    loop {
-        let status: Value =
-            serde_json::from_str(&http(port, "GET /extension/status", &[]).await.body)
-                .expect("the relay tells its status");
-        if status["activeTargets"] == 1 {
-            return;
-        }
     }
 }
 

@@ -83,11 +83,7 @@ impl RelayProgram {
     #[must_use]
     pub fn peak_memory(&self) -> u64 {
         let id = self.child.id().expect("it runs");
-        let status = std::fs::read_to_string(format!("/proc/{id}/status"));
-        let status = status.expect("the system tells about processes");
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
-        kilobytes.and_then(|number| number.parse::<u64>().ok()).expect("it has memory") / 1024
+        memory(id, "VmHWM:") / 1024
     }
 
     /// Asks it to end, and waits until it has.
@@ -99,11 +95,39 @@ impl RelayProgram {
     }
 }
 
+/// The memory that a process has, in MiB.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "nobody has that much memory")]
+pub fn resident_memory(process: u32) -> f64 {
+    memory(process, "VmRSS:") as f64 / 1024.0
+}
+
+/// What the system tells of a process's memory, in KiB.
+fn memory(process: u32, what: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+    let status = status.expect("the system tells about processes");
+    let told = status.lines().find_map(|line| line.strip_prefix(what));
+    let kilobytes = told.and_then(|told| told.trim().strip_suffix(" kB"));
+    kilobytes.and_then(|number| number.parse().ok()).expect("it has memory")
+}
+
 /// The built `playwriter` with arguments and a HOME.
 pub(crate) fn command(arguments: &[&str], home: &Path) -> Command {
+    let mut command = Command::new(program());
+    command.args(arguments).env("HOME", home).stdin(Stdio::null()).kill_on_drop(true);
+    // It knows nothing of the settings of whoever runs the tests.
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PLAYWRITER_") {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// The built `playwriter`.
+#[must_use]
+pub fn program() -> PathBuf {
     let tests = std::env::current_exe().expect("the tests are a program");
     let folder = tests.ancestors().nth(2).expect("the tests are built into a folder");
-    let mut command = Command::new(folder.join("playwriter"));
-    command.args(arguments).env("HOME", home).stdin(Stdio::null()).kill_on_drop(true);
-    command
+    folder.join("playwriter")
 }

@@ -15,26 +15,53 @@ struct Item {
     filename: Option<String>,
     state: Option<String>,
     error: Option<String>,
+    #[serde(rename = "startTime")]
+    start_time: Option<String>,
 }
 
-/// The newest download from `url`, before or after redirects, that is none of `known`.
+impl Item {
+    /// In milliseconds, as clocks count them; what Chrome does not tell is nothing that can be compared.
+    fn began(&self) -> f64 {
+        self.start_time.as_deref().map_or(f64::NAN, js_sys::Date::parse)
+    }
+}
+
+/// The newest download from `url`, before or after redirects, that is none of `known` and began no
+/// more than `max_age` milliseconds ago.
 pub(crate) async fn find(
     url: &str,
     known: &[i64],
+    max_age: Option<u64>,
 ) -> Result<FoundDownload<JsPayload>, ChromeError> {
     let mut items = search(&Query { url: Some(url), ..Query::default() }).await?;
     items.extend(search(&Query { final_url: Some(url), ..Query::default() }).await?);
     items.retain(|item| item.id.is_some_and(|id| !known.contains(&id)));
+    if let Some(max_age) = max_age {
+        let earliest = js_sys::Date::now() - max_age as f64;
+        items.retain(|item| item.began() >= earliest);
+    }
     // Chrome counts them.
-    let Item { id, filename, state, error } =
+    let Item { id, filename, state, error, .. } =
         items.into_iter().max_by_key(|item| item.id).unwrap_or_default();
     let path = filename.filter(|path| !path.is_empty());
     Ok(FoundDownload { id, path, state, error, extra: Extra::default() })
 }
 
-/// Ends a download. One that is over or unknown is no error to Chrome.
-pub(crate) async fn cancel(id: i64) -> Result<(), ChromeError> {
-    promptly("downloads.cancel", sys::cancel(id as f64)).await.map(drop)
+/// Ends a download, and takes away what it left if that is wanted. One that is over or unknown is
+/// no error to Chrome.
+pub(crate) async fn cancel(id: i64, remove: bool) -> Result<(), ChromeError> {
+    promptly("downloads.cancel", sys::cancel(id as f64)).await?;
+    if remove {
+        // Chrome refuses where there is no file, which is as wanted.
+        drop(promptly("downloads.removeFile", sys::remove_file(id as f64)).await);
+        promptly("downloads.erase", sys::erase(&argument(&Named { id }))).await?;
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Named {
+    id: i64,
 }
 
 #[derive(Default, Serialize)]
@@ -60,6 +87,10 @@ mod sys {
     extern "C" {
         #[wasm_bindgen(catch)]
         pub(super) fn cancel(id: f64) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch)]
+        pub(super) fn erase(query: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_name = removeFile)]
+        pub(super) fn remove_file(id: f64) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch)]
         pub(super) fn search(query: &JsValue) -> Result<Promise, JsValue>;
     }

@@ -10,7 +10,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload, TabId};
 
-use super::{Debuggee, Effect};
+use super::{Debuggee, Effect, Ticket};
+
+/// How often a screenshot is drawn for.
+const MAX_DRAWN: u32 = 6;
 
 #[derive(Debug, Default)]
 pub(super) struct Awake(BTreeMap<TabId, Use>);
@@ -123,6 +126,29 @@ impl Awake {
         }
         if !used.client_focuses {
             effects.push(focus(tab, false));
+        }
+    }
+
+    /// A screenshot waits for a frame, which Chrome forgets at times where a page has hardly changed.
+    /// A screencast that begins draws one. One of the client's own is left alone.
+    pub(super) fn draw<P: Payload>(
+        &mut self,
+        tab: TabId,
+        ticket: Ticket,
+        drawn: u32,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let Some(used) = self.0.get_mut(&tab) else { return };
+        if !used.client_casts {
+            if std::mem::replace(&mut used.casting, true) {
+                effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
+            }
+            effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
+        }
+        let drawn = drawn + 1;
+        // What does not come then waits for something else.
+        if drawn < MAX_DRAWN {
+            effects.push(Effect::DrawLater { tab, ticket, drawn });
         }
     }
 

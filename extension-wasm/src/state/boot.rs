@@ -109,6 +109,9 @@ impl<P: Payload> Worker<P> {
             }
         }
         self.permissions.resume_with(snapshot.permissions, effects);
+        if self.tabs.attached_tabs().next().is_some() {
+            self.missed.begin();
+        }
         if !self.permissions.is_empty() || self.tabs.attached_tabs().next().is_some() {
             // The relay may have gone together with the worker.
             self.give_relay_up_later(effects);

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{
-    AttachedToTarget, CdpCommand, CdpEvent, DetachedFromTarget, ExtensionMessage, Extra, Payload,
-    RelayMessage, SessionId, TabId, TargetId, reset_commands,
+    AttachedToTarget, CdpCommand, CdpEvent, DetachedFromTarget, DownloadId, ExtensionMessage,
+    Extra, Payload, RelayMessage, SessionId, TabId, TargetId, reset_commands,
 };
 
 use super::awake::Awake;
@@ -22,37 +22,49 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         match message {
-            RelayMessage::Ping => effects.push(Effect::Send(ExtensionMessage::Pong)),
+            RelayMessage::Ping => {
+                effects.push(Effect::Send(ExtensionMessage::Pong));
+                if self.connection.turns_out_older() {
+                    self.show_all(effects);
+                }
+            }
             RelayMessage::Command { id, command } => {
                 self.run_command(Ticket { attempt, id }, command, effects);
             }
-            RelayMessage::CreateInitialTab { id, .. } => {
+            RelayMessage::CreateInitialTab { id, params, .. } => {
                 let opened = Opened { ticket: Ticket { attempt, id }, initial: true };
-                self.open_tab(opened, CreateTarget::default(), effects);
+                let create = params.and_then(|params| params.read().ok()).unwrap_or_default();
+                self.open_tab(opened, create, effects);
             }
-            RelayMessage::SetWindowMode(mode) => {
+            RelayMessage::SetWindowMode(mode, _) => {
+                self.connection.relay_knows_us();
                 self.windows.set_separate(mode.separate_window);
                 self.changed = true;
             }
-            RelayMessage::GetWindow { id, query } => {
+            RelayMessage::GetWindow { id, query, .. } => {
                 self.ask_window(Ticket { attempt, id }, &query, effects);
             }
-            RelayMessage::SetWindow { id, change } => {
+            RelayMessage::SetWindow { id, change, .. } => {
                 self.change_window(Ticket { attempt, id }, &change, effects);
             }
-            RelayMessage::ActivateTab { id, tab } => {
+            RelayMessage::ActivateTab { id, tab, .. } => {
                 self.activate_tab(Ticket { attempt, id }, &tab.target_id, effects);
             }
-            RelayMessage::SetPermissions { id, permissions } => {
+            RelayMessage::SetPermissions { id, permissions, .. } => {
                 self.permissions.replace(Ticket { attempt, id }, permissions.rules, effects);
                 self.changed = true;
             }
-            RelayMessage::FindDownload { id, query } => {
+            RelayMessage::FindDownload { id, query, .. } => {
                 self.downloads.find(Ticket { attempt, id }, query, effects);
             }
-            RelayMessage::CancelDownload { id, download } => {
+            RelayMessage::CancelDownload { id, download, .. } => {
                 let ticket = Ticket { attempt, id };
-                effects.push(Effect::CancelDownload { ticket, download: download.id });
+                let DownloadId { id: download, remove, .. } = download;
+                effects.push(Effect::CancelDownload { ticket, download, remove });
+            }
+            RelayMessage::SetNotice(notice, _) => {
+                self.connection.set_notice(notice.text);
+                self.show_all(effects);
             }
             RelayMessage::Recording { id, .. }
             | RelayMessage::UpdateTabGroup { id, .. }
@@ -103,6 +115,13 @@ impl<P: Payload> Worker<P> {
             effects.push(Effect::CloseTabs { tabs: vec![tab] });
             return self.reply(ticket, Ok(P::write(&Closed { success: true }).ok()), effects);
         }
+        let is_tree_awaited = self.passing_on > 0 || self.in_flight.asks_frame_tree(&debuggee);
+        if lets_chrome_tell(&command.method) && is_tree_awaited {
+            // Events of Chrome overtake its answers, and Playwright misses what happens to frames
+            // that it has not heard of yet. Relays of ours keep the order; released ones do not.
+            self.in_flight.add(ticket, debuggee.clone(), &command.method);
+            return self.held.push((ticket, debuggee, command));
+        }
         self.changed |= Awake::is_told_by(&command.method);
         self.awake.before(tab, &command.method, command.params.as_ref(), effects);
         match command.method.as_str() {
@@ -111,9 +130,13 @@ impl<P: Payload> Worker<P> {
                 effects.push(own(tab, debuggee.session_id.clone(), "Runtime.disable"));
             }
             "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
+            "Page.addScriptToEvaluateOnNewDocument" => self.scripts_given += 1,
+            "Page.captureScreenshot" => {
+                effects.push(Effect::DrawLater { tab, ticket, drawn: 0 });
+            }
             _ => {}
         }
-        self.in_flight.add(ticket, tab);
+        self.in_flight.add(ticket, debuggee.clone(), &command.method);
         effects.push(Effect::RunCommand {
             ticket: Some(ticket),
             debuggee,
@@ -179,8 +202,10 @@ impl<P: Payload> Worker<P> {
             let place = Place::NewWindow(Bounds { left, top, width, height });
             return effects.push(Effect::CreateTab { ticket, url, place });
         }
-        let beside = self.tabs.attached_tabs().next().map(|(tab, ..)| tab);
-        self.windows.open_tab(ticket, url, beside, effects);
+        let mut attached = self.tabs.attached_tabs().map(|(tab, ..)| tab);
+        let beside = attached.find(|tab| !self.windows.owns(*tab));
+        let separate = create.separate_window.unwrap_or(self.windows.is_separate());
+        self.windows.open_tab(ticket, url, separate, beside, effects);
     }
 
     pub(super) fn command_done(
@@ -189,8 +214,37 @@ impl<P: Payload> Worker<P> {
         outcome: Result<P, String>,
         effects: &mut Vec<Effect<P>>,
     ) {
+        let is_frame_tree = self.in_flight.is_frame_tree(ticket);
         if self.in_flight.done(ticket) {
             self.reply(ticket, outcome.map(Some), effects);
+        }
+        if !is_frame_tree {
+            return;
+        }
+        match self.connection.port() {
+            Some(port) if !self.connection.is_with_our_relay() => {
+                self.passing_on += 1;
+                effects.push(Effect::GoOnLater { port });
+            }
+            Some(_) | None => self.go_on(effects),
+        }
+    }
+
+    /// An older relay has passed an answer on. What waits may wait for a later one.
+    pub(super) fn passed_on(&mut self, effects: &mut Vec<Effect<P>>) {
+        self.passing_on -= 1;
+        if self.passing_on == 0 {
+            self.go_on(effects);
+        }
+    }
+
+    /// Runs what waited for an answer.
+    pub(super) fn go_on(&mut self, effects: &mut Vec<Effect<P>>) {
+        for (ticket, debuggee, command) in std::mem::take(&mut self.held) {
+            // Its tab may have crashed meanwhile, or its relay gone.
+            if self.in_flight.done(ticket) {
+                self.run_in_tab(ticket, debuggee, command, effects);
+            }
         }
     }
 
@@ -234,15 +288,33 @@ impl<P: Payload> Worker<P> {
         }
         let session_id = Some(child.unwrap_or(session));
         let event = CdpEvent { session_id, method, params: Some(params), extra: Extra::default() };
-        self.send(ExtensionMessage::Event(event), effects);
+        self.tell(event, effects);
+    }
+
+    pub(super) fn clean_up_all(&mut self, effects: &mut Vec<Effect<P>>) {
+        let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
+        for tab in tabs {
+            self.clean_up(tab, effects);
+        }
+        self.scripts_given = 0;
     }
 
     /// Undoes what clients left in a tab whose relay has gone without a word.
-    pub(super) fn clean_up(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+    fn clean_up(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.awake.forget(tab);
         for (method, params) in reset_commands() {
             let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
             effects.push(Effect::RunCommand { ticket: None, debuggee, method, params });
+        }
+        // Chrome numbers a tab's scripts from 1 on and tells of none; an earlier worker may have
+        // given it some, too.
+        for number in 1..=self.scripts_given.clamp(FEW_SCRIPTS, MANY_SCRIPTS) {
+            effects.push(Effect::RunCommand {
+                ticket: None,
+                debuggee: Debuggee::tab(tab),
+                method: "Page.removeScriptToEvaluateOnNewDocument".to_owned(),
+                params: P::write(&Script { identifier: number.to_string() }).ok(),
+            });
         }
     }
 
@@ -262,6 +334,15 @@ impl<P: Payload> Worker<P> {
     }
 }
 
+/// Whether a command is followed by events about frames: their contexts, or where they go.
+fn lets_chrome_tell(method: &str) -> bool {
+    matches!(method, "Runtime.enable" | "Runtime.runIfWaitingForDebugger")
+}
+
+/// How many scripts for new documents are taken from a tab: these at least, and at most.
+const FEW_SCRIPTS: u32 = 16;
+const MANY_SCRIPTS: u32 = 200;
+
 const CRASHED: &str = "Target crashed";
 
 #[derive(Default, Deserialize)]
@@ -269,6 +350,8 @@ const CRASHED: &str = "Target crashed";
 struct CreateTarget {
     url: Option<String>,
     new_window: bool,
+    /// What the client wants, whatever the relay's mode is.
+    separate_window: Option<bool>,
     left: Option<i64>,
     top: Option<i64>,
     width: Option<i64>,
@@ -280,6 +363,11 @@ struct CreateTarget {
 struct Named {
     session_id: Option<SessionId>,
     target_id: Option<TargetId>,
+}
+
+#[derive(Serialize)]
+struct Script {
+    identifier: String,
 }
 
 #[derive(Serialize)]

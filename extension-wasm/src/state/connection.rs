@@ -8,12 +8,20 @@ use super::Effect;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Attempt(pub u32);
 
+/// As much as a tooltip shows.
+const MAX_NOTICE: usize = 500;
+
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     /// `None` until the settings have been read.
     settings: Option<Settings>,
     attempt: Attempt,
     phase: Phase,
+    relay: Relay,
+    /// A relay was found, and closed its door.
+    refused: bool,
+    /// What the relay wants the user to know.
+    notice: Option<String>,
 }
 
 #[derive(Debug)]
@@ -32,6 +40,15 @@ enum Phase {
     Open,
     /// The relay serves another worker; we come back when that one has left.
     Displaced,
+}
+
+/// What is known of a relay. One that knows our features says the window mode before all else.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Relay {
+    #[default]
+    Unknown,
+    KnowsUs,
+    Older,
 }
 
 impl Connection {
@@ -89,6 +106,7 @@ impl Connection {
             let (port, hello) = (settings.port, settings.hello.clone());
             effects.push(Effect::OpenSocket { attempt, port, hello });
         } else {
+            self.refused = false;
             self.rest(Phase::Resting, effects);
         }
     }
@@ -115,8 +133,45 @@ impl Connection {
         let news = attempt == self.attempt && self.phase == Phase::Opening;
         if news {
             self.phase = Phase::Open;
+            self.relay = Relay::Unknown;
+            self.refused = false;
+            self.notice = None;
         }
         news
+    }
+
+    pub(super) fn relay_knows_us(&mut self) {
+        self.relay = Relay::KnowsUs;
+    }
+
+    /// A relay has pinged: that is long after it first spoke. Whether it turns out to be older is
+    /// news once.
+    pub(super) fn turns_out_older(&mut self) -> bool {
+        let news = self.relay == Relay::Unknown;
+        if news {
+            self.relay = Relay::Older;
+        }
+        news
+    }
+
+    pub(super) fn set_notice(&mut self, notice: Option<String>) {
+        self.notice = notice.map(|mut text| {
+            text.truncate(text.floor_char_boundary(MAX_NOTICE));
+            text
+        });
+    }
+
+    /// What the relay wants the user to know, while it is there.
+    pub(super) fn notice(&self) -> Option<&str> {
+        self.notice.as_deref().filter(|_| self.is_open())
+    }
+
+    pub(super) fn is_with_our_relay(&self) -> bool {
+        self.relay == Relay::KnowsUs
+    }
+
+    pub(super) fn is_with_older_relay(&self) -> bool {
+        self.is_open() && self.relay == Relay::Older
     }
 
     /// Whether this is news.
@@ -128,6 +183,7 @@ impl Connection {
     ) -> bool {
         let news = attempt == self.attempt && matches!(self.phase, Phase::Opening | Phase::Open);
         if news {
+            self.refused = self.phase == Phase::Opening;
             let displaced = [CloseCode::ExtensionReplaced, CloseCode::ExtensionInUse]
                 .iter()
                 .any(|displaced| displaced.number() == code);
@@ -164,6 +220,15 @@ impl Connection {
 
     pub(super) fn is_displaced(&self) -> bool {
         self.phase == Phase::Displaced
+    }
+
+    pub(super) fn is_refused(&self) -> bool {
+        self.phase == Phase::Resting && self.refused
+    }
+
+    /// Where the relay is looked for, once that is known.
+    pub(super) fn port(&self) -> Option<u16> {
+        self.settings.as_ref().map(|settings| settings.port)
     }
 
     pub(super) fn attempt(&self) -> Attempt {

@@ -266,7 +266,7 @@ impl<P: Payload> Worker<P> {
         }
         known.clone_from(&info);
         self.changed = true;
-        self.send(event("Target.targetInfoChanged", &Described { target_info: info }), effects);
+        self.tell(event("Target.targetInfoChanged", &Described { target_info: info }), effects);
     }
 
     pub(super) fn popup_opened(&mut self, tab: TabId, opener: TabId, effects: &mut Vec<Effect<P>>) {
@@ -365,7 +365,7 @@ impl<P: Payload> Worker<P> {
         self.awake.forget(id);
         self.changed = true;
         if let TabState::Attached { session, info, .. } = last {
-            self.send(event("Target.detachedFromTarget", &detached(session, info)), effects);
+            self.tell(event("Target.detachedFromTarget", &detached(session, info)), effects);
         }
     }
 

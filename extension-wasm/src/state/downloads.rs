@@ -14,6 +14,7 @@ struct Wanted<P> {
     ticket: Ticket,
     url: String,
     exclude: Vec<i64>,
+    max_age: Option<u64>,
     at_once: bool,
     /// As it was seen last.
     found: FoundDownload<P>,
@@ -32,8 +33,8 @@ impl<P> Downloads<P> {
         query: DownloadQuery<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let DownloadQuery { url, exclude, at_once, .. } = query;
-        let wanted = Wanted { ticket, url, exclude, at_once, found: nothing() };
+        let DownloadQuery { url, exclude, at_once, max_age, .. } = query;
+        let wanted = Wanted { ticket, url, exclude, max_age, at_once, found: nothing() };
         effects.push(wanted.search());
         effects.push(Effect::DownloadOverdueLater { ticket });
         self.0.push(wanted);
@@ -79,7 +80,7 @@ impl<P> Downloads<P> {
 impl<P> Wanted<P> {
     fn search(&self) -> Effect<P> {
         let (url, exclude) = (self.url.clone(), self.exclude.clone());
-        Effect::SearchDownload { ticket: self.ticket, url, exclude }
+        Effect::SearchDownload { ticket: self.ticket, url, exclude, max_age: self.max_age }
     }
 }
 

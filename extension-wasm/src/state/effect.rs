@@ -36,6 +36,11 @@ pub enum Effect<P> {
     GiveRelayUpLater {
         attempt: Attempt,
     },
+    /// A released relay passes on events before an answer that comes with them: wait until it has
+    /// passed the answer on.
+    GoOnLater {
+        port: u16,
+    },
     Send(ExtensionMessage<P>),
     /// Attach the debugger and ask what it is attached to.
     Attach {
@@ -97,6 +102,7 @@ pub enum Effect<P> {
         ticket: Ticket,
         url: String,
         exclude: Vec<i64>,
+        max_age: Option<u64>,
     },
     DownloadOverdueLater {
         ticket: Ticket,
@@ -104,6 +110,7 @@ pub enum Effect<P> {
     CancelDownload {
         ticket: Ticket,
         download: i64,
+        remove: bool,
     },
     /// Put a tab into that of these groups which is in its window, or into a new one.
     Group {
@@ -122,6 +129,13 @@ pub enum Effect<P> {
     RestLater {
         tab: TabId,
         uses: u64,
+    },
+    /// See before long whether a screenshot still waits for a frame.
+    DrawLater {
+        tab: TabId,
+        ticket: Ticket,
+        /// How often it was drawn for already.
+        drawn: u32,
     },
     Show {
         tab: TabId,

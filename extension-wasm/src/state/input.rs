@@ -37,6 +37,8 @@ pub enum Input<P> {
     RetryDue {
         attempt: Attempt,
     },
+    /// An older relay has passed an answer on.
+    GoOnDue,
     /// The relay has been away for long.
     RelayGivenUp {
         attempt: Attempt,
@@ -150,6 +152,11 @@ pub enum Input<P> {
     RestDue {
         tab: TabId,
         uses: u64,
+    },
+    DrawDue {
+        tab: TabId,
+        ticket: Ticket,
+        drawn: u32,
     },
     Shown {
         tab: TabId,

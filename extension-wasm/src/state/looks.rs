@@ -3,9 +3,10 @@
 //! Chrome loads an icon's pictures before it shows them, so two changes in a row may land in either
 //! order. One change at a time, and the last one wanted wins.
 
-use shared_protocol::TabId;
+use shared_protocol::{Payload, TabId};
 
-use super::Effect;
+use super::tabs::{Attaching, TabState};
+use super::{Effect, Worker};
 
 /// What the toolbar shows for one tab.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,5 +55,60 @@ impl Looks {
 
     pub(super) fn is_settled(&self, tab: TabId) -> bool {
         self.0.iter().all(|(shown, _)| *shown != tab)
+    }
+}
+
+impl<P: Payload> Worker<P> {
+    /// What the toolbar is to show for a tab now.
+    pub(super) fn look(&self, tab: TabId) -> Look {
+        let is_open = self.connection.is_open();
+        let controlled = self.connection.notice().map_or_else(
+            || "this tab is controlled; click to release it".to_owned(),
+            |notice| format!("this tab is controlled, but {notice}"),
+        );
+        let (icon, badge, title) =
+            match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(&tab)) {
+                (None, Some(why)) => {
+                    let title = format!("Playwriter cannot control this page: {why}");
+                    return Look { icon: Icon::Black, badge: "!", title };
+                }
+                (None, None) => (Icon::Black, "", "click to control this tab"),
+                (Some(TabState::Barred), _) => (
+                    Icon::Grey,
+                    "!",
+                    "Chrome protects this page; the tab is controlled when it leaves it",
+                ),
+                (Some(TabState::Attached { crashed: true, .. }), _) => {
+                    (Icon::Grey, "!", "this page has crashed; reload it to go on")
+                }
+                (Some(TabState::Attached { .. }), _) if self.connection.is_with_older_relay() => (
+                    Icon::Green,
+                    "",
+                    "this tab is controlled, but the relay is too old for downloads, permissions \
+                     and separate windows: update the relay",
+                ),
+                (Some(TabState::Attached { .. }), _) if is_open => {
+                    (Icon::Green, "", controlled.as_str())
+                }
+                (Some(_), _) if self.connection.is_displaced() => (
+                    Icon::Grey,
+                    "",
+                    "another browser window's Playwriter is connected to the relay",
+                ),
+                (Some(_), _) if self.connection.is_refused() => (
+                    Icon::Grey,
+                    "",
+                    "the relay that runs does not let this extension in; stop it, then start ours \
+                     with `playwriter ensure`",
+                ),
+                (Some(_), _) if self.connection.is_settled() && !is_open => {
+                    (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")
+                }
+                (Some(TabState::Attaching(Attaching { silence: Some(silence), .. })), _) => {
+                    (Icon::Grey, "!", silence.words())
+                }
+                (Some(_), _) => (Icon::Grey, "", "connecting"),
+            };
+        Look { icon, badge, title: format!("Playwriter: {title}") }
     }
 }

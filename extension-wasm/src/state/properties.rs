@@ -36,6 +36,7 @@ enum Move {
     TabNavigated(i32),
     TabRegrouped(i32, Option<i32>),
     Crash(i32),
+    Tells(i32),
     PopupOf(i32),
     RelayLost(u16),
     WindowMode(bool),
@@ -73,6 +74,7 @@ fn moves() -> impl Strategy<Value = Move> {
         2 => (tab.clone(), prop_oneof![Just(None), (50..52_i32).prop_map(Some)])
             .prop_map(|(tab, group)| Move::TabRegrouped(tab, group)),
         1 => tab.clone().prop_map(Move::Crash),
+        3 => tab.clone().prop_map(Move::Tells),
         1 => tab.prop_map(Move::PopupOf),
         1 => prop_oneof![Just(1006), Just(4001)].prop_map(Move::RelayLost),
         1 => any::<bool>().prop_map(Move::WindowMode),
@@ -104,6 +106,9 @@ struct World {
     is_open: bool,
     last_request: i64,
     next_tab: i32,
+    /// The events of tabs are numbered.
+    last_told: u64,
+    last_heard: u64,
     /// Requests of the relay that now is.
     unanswered: BTreeSet<i64>,
     /// Sessions that the relay has been told of and not been told to forget, by target.
@@ -122,6 +127,8 @@ impl World {
             is_open: false,
             last_request: 0,
             next_tab: 100,
+            last_told: 0,
+            last_heard: 0,
             unanswered: BTreeSet::new(),
             announced: BTreeMap::new(),
             ended: BTreeSet::new(),
@@ -170,6 +177,15 @@ impl World {
                 method: "Inspector.targetCrashed".to_owned(),
                 params: Json(json!({})),
             }),
+            Move::Tells(tab) => {
+                self.last_told += 1;
+                self.feed(Input::DebuggerEvent {
+                    tab: TabId(tab),
+                    session: None,
+                    method: "Runtime.consoleAPICalled".to_owned(),
+                    params: Json(json!({ "number": self.last_told })),
+                })
+            }
             Move::PopupOf(opener) => {
                 self.next_tab += 1;
                 self.feed(Input::PopupOpened { tab: TabId(self.next_tab), opener: TabId(opener) })
@@ -306,7 +322,11 @@ impl World {
             Effect::AskPlace { tab } => {
                 self.feed(Input::Placed { tab, group: fails.then_some(GroupId(50)) })
             }
+            Effect::GoOnLater { .. } => self.feed(Input::GoOnDue),
             Effect::RestLater { tab, uses } => self.feed(Input::RestDue { tab, uses }),
+            Effect::DrawLater { tab, ticket, drawn } => {
+                self.feed(Input::DrawDue { tab, ticket, drawn })
+            }
             Effect::Show { tab, .. } => self.feed(Input::Shown { tab }),
             Effect::CloseSocket
             | Effect::Send(_)
@@ -365,9 +385,13 @@ impl World {
                     _ => {}
                 }
             }
-            ExtensionMessage::Event(CdpEvent { session_id: Some(session), .. }) => {
+            ExtensionMessage::Event(CdpEvent { session_id: Some(session), params, .. }) => {
                 let known = self.announced.contains_key(session.as_str());
                 prop_assert!(known, "an event of nobody: {session}");
+                if let Some(number) = params.and_then(|params| params.0["number"].as_u64()) {
+                    prop_assert!(number > self.last_heard, "told twice, or too late: {number}");
+                    self.last_heard = number;
+                }
             }
             _ => {}
         }

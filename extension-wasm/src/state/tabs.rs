@@ -259,11 +259,18 @@ impl<P> Tabs<P> {
 
 /// Commands that Chrome has not answered yet, and the tab that each runs in.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(BTreeMap<Ticket, TabId>);
+pub(super) struct InFlight(BTreeMap<Ticket, Running>);
+
+#[derive(Debug)]
+struct Running {
+    debuggee: Debuggee,
+    asks_frame_tree: bool,
+}
 
 impl InFlight {
-    pub(super) fn add(&mut self, ticket: Ticket, tab: TabId) {
-        self.0.insert(ticket, tab);
+    pub(super) fn add(&mut self, ticket: Ticket, debuggee: Debuggee, method: &str) {
+        let asks_frame_tree = method == "Page.getFrameTree";
+        self.0.insert(ticket, Running { debuggee, asks_frame_tree });
     }
 
     /// Whether somebody still waits for the answer.
@@ -271,8 +278,23 @@ impl InFlight {
         self.0.remove(&ticket).is_some()
     }
 
+    /// Whether somebody waits for the answer.
+    pub(super) fn has(&self, ticket: Ticket) -> bool {
+        self.0.contains_key(&ticket)
+    }
+
     pub(super) fn runs_in(&self, tab: TabId) -> bool {
-        self.0.values().any(|running_in| *running_in == tab)
+        self.0.values().any(|running| running.debuggee.tab_id == tab)
+    }
+
+    /// Whether this is somebody's question for frames.
+    pub(super) fn is_frame_tree(&self, ticket: Ticket) -> bool {
+        self.0.get(&ticket).is_some_and(|running| running.asks_frame_tree)
+    }
+
+    /// Whether somebody waits for the frames of exactly this.
+    pub(super) fn asks_frame_tree(&self, debuggee: &Debuggee) -> bool {
+        self.0.values().any(|running| running.asks_frame_tree && running.debuggee == *debuggee)
     }
 
     /// Forgets what an earlier relay asked for.
@@ -282,7 +304,7 @@ impl InFlight {
 
     pub(super) fn of_tab(&mut self, tab: TabId) -> Vec<Ticket> {
         self.0
-            .extract_if(.., |_, running_in| *running_in == tab)
+            .extract_if(.., |_, running| running.debuggee.tab_id == tab)
             .map(|(ticket, _)| ticket)
             .collect()
     }

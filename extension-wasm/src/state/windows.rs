@@ -79,10 +79,11 @@ impl Windows {
         &mut self,
         ticket: Ticket,
         url: String,
+        separate: bool,
         beside: Option<TabId>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let place = match (self.separate_window, self.worker_window_id, beside) {
+        let place = match (separate, self.worker_window_id, beside) {
             (false, _, Some(tab)) => Place::Beside(tab),
             (false, _, None) => Place::Anywhere,
             (true, Some(window), _) => Place::Window(window),
@@ -112,7 +113,7 @@ impl Windows {
             self.owned.insert(tab);
         }
         for (ticket, url) in std::mem::take(&mut self.queue) {
-            self.open_tab(ticket, url, None, effects);
+            self.open_tab(ticket, url, true, None, effects);
         }
     }
 

@@ -102,6 +102,12 @@ impl Pipe {
         find(&found).map(|target| target.target_id)
     }
 
+    /// Waits until a target that was there has gone.
+    pub(super) async fn target_gone(&self, id: &str) {
+        // An error says that the browser has gone, and all targets with it.
+        drop(self.targets.clone().wait_for(|targets| !targets.contains_key(id)).await);
+    }
+
     /// Waits until the worker at the other end of a session has loaded its script.
     pub(super) async fn script_loaded(&self, session: &str) -> Option<()> {
         self.call(Some(session), "Inspector.enable", json!({})).await?.ok()?;

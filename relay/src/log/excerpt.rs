@@ -61,6 +61,9 @@ impl Secret {
         if mentions_cookies(method) {
             return Some(Self::Cookies);
         }
+        if method == "Fetch.continueWithAuth" {
+            return Some(Self::Authorization);
+        }
         Self::within(json, token)
     }
 
@@ -87,6 +90,15 @@ impl Secret {
             Self::Unknown => "is too long to look through",
             Self::Reply => "answers something that is not shown",
         }
+    }
+}
+
+/// What somebody else says, on one line of a log for people.
+pub(crate) fn line(text: &str, token: Option<&Token>) -> String {
+    match Excerpt::of(text, Secret::within(text, token)) {
+        Excerpt::Whole(text) => text.into(),
+        Excerpt::Cut { start, length } => format!("{start}… ({length} bytes)"),
+        Excerpt::Hidden { why, length } => format!("({length} bytes; {})", why.text()),
     }
 }
 
@@ -181,6 +193,26 @@ mod tests {
         assert_eq!(Secret::within("?token=s3cret", Some(&token)), Some(Secret::Token));
         let header = r#"{"Authorization":"Bearer x"}"#;
         assert_eq!(Secret::within(header, None), Some(Secret::Authorization));
+    }
+
+    #[test]
+    fn passwords_for_sites_are_not_shown() {
+        let json = r#"{"authChallengeResponse":{"username":"me","password":"p"}}"#;
+        let secret = Secret::of("Fetch.continueWithAuth", json, None);
+        assert_eq!(secret, Some(Secret::Authorization));
+    }
+
+    #[test]
+    fn lines_of_others_are_cut_and_looked_through() {
+        let token = Token::new("s3cret+");
+        assert_eq!(line("a tab was lost", Some(&token)), "a tab was lost");
+        let long = line(&"x".repeat(5000), None);
+        assert_eq!(long, format!("{}… (5000 bytes)", "x".repeat(SHOWN)));
+        for text in ["at ?token=s3cret%2B", "at ?token=s3cret+", "Cookie: a=b"] {
+            let shown = line(text, Some(&token));
+            assert!(shown.starts_with('(') && !shown.contains('='), "{shown}");
+        }
+        assert!(!line(&"x".repeat(LOOKED_THROUGH + 1), None).contains('x'));
     }
 
     #[test]

@@ -10,7 +10,7 @@ const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
 /// Makes the folder if there is none, for its owner only.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
     // One that was there may have been made by another hand.
     fs::set_permissions(folder, Permissions::from_mode(FOLDER_MODE))

@@ -236,5 +236,12 @@ impl Log {
 }
 
 fn connected(client: ClientId, name: Option<&str>) -> Input {
-    Input::ClientConnected { client, name: name.map(str::to_owned), extension: None, page: None }
+    Input::ClientConnected {
+        client,
+        name: name.map(str::to_owned),
+        extension: None,
+        page: None,
+        separate_window: None,
+        confinement: None,
+    }
 }

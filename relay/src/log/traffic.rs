@@ -77,6 +77,9 @@ impl Traffic {
             Input::ClientSentGarbage { .. }
             | Input::ExtensionConnected { .. }
             | Input::DownloadCopied { .. }
+            | Input::CommandRefused { .. }
+            | Input::Closing
+            | Input::WindowModeChosen { .. }
             | Input::DeadlinePassed => Cause::Relay,
         }
     }

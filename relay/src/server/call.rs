@@ -18,9 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ID: RequestId = RequestId(1);
 
 impl Handle {
-    /// Connects as a client, of one page or of the browser, sends one command and leaves.
+    /// Connects as a client, of one page or of a browser, sends one command and leaves.
     pub(crate) async fn call(
         &self,
+        extension: Option<String>,
         page: Option<TargetId>,
         method: &str,
         params: &Value,
@@ -33,15 +34,27 @@ impl Handle {
         };
         let handle = self.clone();
         // A task of its own: whoever asked over HTTP may hang up, and the client must leave all the same.
-        let calling = tokio::spawn(async move { handle.call_once(page, command).await });
+        let calling = tokio::spawn(async move { handle.call_once(extension, page, command).await });
         calling.await.unwrap_or_else(|_| Err(stopped()))
     }
 
-    async fn call_once(&self, page: Option<TargetId>, command: Command) -> Result<Payload, Error> {
+    async fn call_once(
+        &self,
+        extension: Option<String>,
+        page: Option<TargetId>,
+        command: Command,
+    ) -> Result<Payload, Error> {
         let (outbox, pending) = outbox(LIMIT);
         let client = self.next_client();
         let peer = Peer::Client(client);
-        let input = Input::ClientConnected { client, name: None, extension: None, page };
+        let input = Input::ClientConnected {
+            client,
+            name: None,
+            extension,
+            page,
+            separate_window: None,
+            confinement: None,
+        };
         let sent = Event::Input(Input::ClientSent { client, command });
         for event in [Event::Opened { peer, outbox, input }, sent] {
             self.tell(event).await.map_err(|_| stopped())?;

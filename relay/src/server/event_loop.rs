@@ -1,16 +1,18 @@
 //! The one task that owns the relay: events in, effects performed, in order.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use shared_protocol::http::PagesStatus;
 use shared_protocol::{CloseCode, LogLevel};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
+use super::changes::Publisher;
+use super::copies;
 use super::events::{Event, Peer};
 use super::outbox::{Full, Outbox, Outgoing};
-use crate::log::Traffic;
+use super::token::Token;
+use crate::log::{Traffic, line};
+use crate::payload::{ExtensionMessage, RelayMessage};
 use crate::state::{Effect, Input, Relay};
 
 /// The one loop that owns the relay, and the one that looks at the clock for it.
@@ -19,11 +21,11 @@ pub(crate) async fn run(
     mut relay: Relay,
     events: &mut mpsc::Receiver<Event>,
     inbox: mpsc::WeakSender<Event>,
-    publish: watch::Sender<PagesStatus>,
+    mut publisher: Publisher,
     mut traffic: Option<Traffic>,
+    token: Option<Token>,
 ) {
     let mut outboxes = Outboxes::default();
-    let mut published = relay.revision();
     loop {
         let event = tokio::select! {
             event = events.recv() => match event {
@@ -37,14 +39,14 @@ pub(crate) async fn run(
                 outboxes.0.insert(peer, outbox);
                 input
             }
-            Event::Input(input) => input,
+            Event::Input(input) => for_people(input, token.as_ref()),
             Event::View(look) => {
                 look(&relay);
                 continue;
             }
         };
         if let Some(peer) = Peer::that_left(&input) {
-            outboxes.0.remove(&peer);
+            outboxes.part_with(peer);
         }
         let mut inputs = vec![input];
         while let Some(input) = inputs.pop() {
@@ -56,11 +58,21 @@ pub(crate) async fn run(
                 inputs.extend(outboxes.perform(effect, &inbox));
             }
         }
-        if relay.revision() != published {
-            published = relay.revision();
-            publish.send_replace(relay.pages_status());
+        publisher.publish(&relay);
+    }
+}
+
+/// What an extension says for the log may be long, and may hold what no log may show.
+fn for_people(mut input: Input, token: Option<&Token>) -> Input {
+    if let Input::ExtensionSent { message, .. } = &mut input {
+        if let ExtensionMessage::Log(said) = message {
+            said.args = vec![line(&said.args.join(" "), token)];
+        }
+        if let ExtensionMessage::ParseFailure(failure) = message {
+            failure.message = line(&failure.message, token);
         }
     }
+    input
 }
 
 /// Completes at the instant; without one, never.
@@ -75,7 +87,17 @@ async fn passed(deadline: Option<Instant>) {
 struct Outboxes(BTreeMap<Peer, Outbox>);
 
 impl Outboxes {
-    /// Performs one effect. A peer that does not read is dropped, which is an input of its own.
+    /// The peer can no longer be read. If it still reads, it hears that the relay is there.
+    fn part_with(&mut self, peer: Peer) {
+        if let Some(mut outbox) = self.0.remove(&peer) {
+            let reason = "the connection failed; a message may have 256 MiB".to_owned();
+            // It may have no room, and then hears nothing.
+            drop(outbox.push(Outgoing::Close { code: CloseCode::ConnectionFailed, reason }));
+        }
+    }
+
+    /// Performs one effect. A client that does not read is dropped, and a command for which an
+    /// extension has no room is refused; both are inputs of their own.
     fn perform(&mut self, effect: Effect, inbox: &mpsc::WeakSender<Event>) -> Option<Input> {
         let (peer, outgoing) = match effect {
             Effect::SendToClient { client, frame } => {
@@ -93,7 +115,9 @@ impl Outboxes {
             Effect::CopyDownload { connection, guid, from, to } => {
                 let inbox = inbox.clone();
                 tokio::spawn(async move {
-                    let outcome = copy(&from, &to).await;
+                    let copying = tokio::task::spawn_blocking(move || copies::copy(&from, &to));
+                    let outcome =
+                        copying.await.unwrap_or_else(|error| Err(format!("copying: {error}")));
                     let copied = Input::DownloadCopied { connection, guid, outcome };
                     if let Some(inbox) = inbox.upgrade() {
                         // The relay may be closing.
@@ -107,9 +131,17 @@ impl Outboxes {
                 return None;
             }
         };
+        let refused = match (peer, &outgoing) {
+            (
+                Peer::Extension(connection),
+                Outgoing::ToExtension(RelayMessage::Command { id, .. }),
+            ) => Some(Input::CommandRefused { connection, id: *id }),
+            _ => None,
+        };
         let outbox = self.0.get_mut(&peer)?;
         match outbox.push(outgoing) {
             Ok(()) => None,
+            Err(Full) if refused.is_some() => refused,
             Err(Full) => {
                 outbox.cut_off(CloseCode::ClientTooSlow, "too much is waiting to be read");
                 self.0.remove(&peer);
@@ -117,15 +149,6 @@ impl Outboxes {
             }
         }
     }
-}
-
-/// Copies a file that the browser has downloaded to where clients expect it.
-async fn copy(from: &Path, to: &[PathBuf]) -> Result<(), String> {
-    for to in to {
-        let copied = tokio::fs::copy(from, to).await;
-        copied.map_err(|error| format!("cannot copy it to {}: {error}", to.display()))?;
-    }
-    Ok(())
 }
 
 fn write_log(level: LogLevel, text: &str) {

@@ -107,6 +107,9 @@ impl Peer {
             | Input::ClientSent { .. }
             | Input::ClientSentGarbage { .. }
             | Input::DownloadCopied { .. }
+            | Input::CommandRefused { .. }
+            | Input::WindowModeChosen { .. }
+            | Input::Closing
             | Input::DeadlinePassed => None,
         }
     }

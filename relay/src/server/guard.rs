@@ -23,6 +23,13 @@ const EXTENSIONS: [&str; 3] =
 const FORM_TYPES: [&str; 3] =
     ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
+/// What this machine calls itself.
+const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// What a proxy adds to what it passes on.
+const FORWARDED: [&str; 5] =
+    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "via"];
+
 const NO_PAGES: &str = "web pages may not talk to the relay";
 
 /// Which door a request knocks at.
@@ -37,6 +44,9 @@ pub(crate) enum Door {
     Client,
     /// As [`Door::Client`], for requests that open and close tabs.
     Change,
+    /// As [`Door::Change`], for whoever started the relay: on this machine, with the key that only
+    /// this user can read, in place of the token.
+    Owner,
 }
 
 /// Under which names the relay may be called, and what must be shown.
@@ -46,6 +56,8 @@ pub(crate) struct Policy {
     /// Bound to all addresses of this machine, each of which is a name for it.
     any_address: bool,
     token: Option<Token>,
+    /// The key for [`Door::Owner`], if that door is there.
+    owner: Option<Token>,
 }
 
 /// What is known of a request before it is let in.
@@ -92,9 +104,10 @@ pub(crate) fn caller() -> impl Filter<Extract = (Caller,), Error = Infallible> +
 }
 
 impl Policy {
-    /// Loopback by its three names, and the host that the user bound.
-    pub(crate) fn new(host: &str, token: Option<Token>) -> Self {
-        let mut hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "[::1]".to_owned()];
+    /// Loopback by its three names, the host that the user bound, and other names that the user
+    /// allows.
+    pub(crate) fn new(host: &str, allowed: &[String], token: Option<Token>) -> Self {
+        let mut hosts = OWN_NAMES.map(str::to_owned).to_vec();
         let address = address_in(host);
         // 0.0.0.0 is no name to be called by: pages have used it to get past browsers' checks.
         let any_address = address.is_some_and(|address| address.is_unspecified());
@@ -103,7 +116,13 @@ impl Policy {
             Some(_) if any_address => {}
             Some(_) | None => hosts.push(host.to_owned()),
         }
-        Self { hosts, any_address, token }
+        hosts.extend_from_slice(allowed);
+        Self { hosts, any_address, token, owner: None }
+    }
+
+    /// Opens [`Door::Owner`] to whoever shows the key.
+    pub(crate) fn with_owner(self, owner: Option<Token>) -> Self {
+        Self { owner, ..self }
     }
 
     /// Decides, and says in the log whom it refused. The query may hold a token, so it is left out.
@@ -120,7 +139,8 @@ impl Policy {
         let host = caller.header("host").ok_or(forbidden("the Host header is missing"))?;
         if !self.knows(host_name(host)) {
             return Err(forbidden(
-                "this Host is not allowed; use 127.0.0.1 or localhost, or start the relay with --host",
+                "this Host is not allowed; use 127.0.0.1 or localhost, or start the relay with \
+                 --allow-host and this name",
             ));
         }
         let origin =
@@ -138,15 +158,24 @@ impl Policy {
         if origin.is_some() && !is_ours {
             return Err(forbidden(NO_PAGES));
         }
-        if (!is_ours || door == Door::Change) && !caller.is_same_site() {
+        let changes = matches!(door, Door::Change | Door::Owner);
+        if (!is_ours || changes) && !caller.is_same_site() {
             return Err(forbidden(NO_PAGES));
         }
-        if door == Door::Change && caller.sends_a_form() {
+        if changes && caller.sends_a_form() {
             let reason = "a request that changes something may not look like a form; \
                           send no body, or application/json";
             return Err(Refusal { status: StatusCode::UNSUPPORTED_MEDIA_TYPE, reason });
         }
-        if self.trusts(caller) || (door == Door::Doorbell && caller.is_on_this_machine()) {
+        if door == Door::Owner {
+            let shows = |key: &Token| key.is_shown(&caller.headers, "");
+            return match self.owner.as_ref().is_some_and(shows) && caller.is_on_this_machine() {
+                true => Ok(()),
+                false => Err(forbidden("only the user who started the relay may do this")),
+            };
+        }
+        let rings = door == Door::Doorbell && caller.is_on_this_machine();
+        if self.trusts(caller) || rings {
             return Ok(());
         }
         Err(Refusal {
@@ -160,6 +189,11 @@ impl Policy {
     pub(crate) fn trusts(&self, caller: &Caller) -> bool {
         let is_shown = |token: &Token| token.is_shown(&caller.headers, &caller.query);
         self.token.as_ref().is_none_or(is_shown)
+    }
+
+    /// The names under which the relay may be called; `None` if every address is one.
+    pub(crate) fn hosts(&self) -> Option<&[String]> {
+        (!self.any_address).then_some(&self.hosts)
     }
 
     /// What must be shown.
@@ -180,8 +214,13 @@ impl Caller {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// A proxy on this machine speaks for others: what it passes on is not of this machine.
     fn is_on_this_machine(&self) -> bool {
+        let calls_it_own =
+            |host| OWN_NAMES.iter().any(|name| host_name(host).eq_ignore_ascii_case(name));
         self.peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback())
+            && self.header("host").is_some_and(calls_it_own)
+            && !FORWARDED.iter().any(|header| self.headers.contains_key(*header))
     }
 
     /// Browsers say so of what a page sends; other programs send no such header.

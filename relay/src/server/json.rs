@@ -9,7 +9,7 @@ use shared_protocol::{Payload as _, TargetId};
 use warp::http::{Method, StatusCode};
 use warp::{Filter, Rejection};
 
-use super::discovery::{self, Address};
+use super::discovery::{self, Address, wishes};
 use super::events::Handle;
 use super::guard::{Caller, Door, Policy, caller};
 use super::protocol;
@@ -40,7 +40,9 @@ pub(crate) fn routes(
                 let question = Question::parse(tail.as_str());
                 policy.admit(question.door(), &caller).map_err(warp::reject::custom)?;
                 let host = caller.header("host").unwrap_or_default().to_owned();
-                let address = Address { host, token: policy.token().cloned() };
+                let is_encrypted = caller.header("x-forwarded-proto") == Some("https");
+                let (token, wishes) = (policy.token().cloned(), wishes(&caller.query));
+                let address = Address { host, is_encrypted, token, wishes };
                 Ok::<_, Rejection>(question.answer(&method, &caller.query, address, &handle).await)
             }
         },
@@ -77,7 +79,10 @@ impl Question {
                 body.map_or_else(reply::shutting_down, |body| reply::json(&body))
             }
             Self::List => {
-                let body = handle.view(move |relay| discovery::list(relay, &address)).await;
+                let for_tab =
+                    query.split('&').any(|field| field.split('=').next() == Some("for_tab"));
+                let body =
+                    handle.view(move |relay| discovery::list(relay, for_tab, &address)).await;
                 body.map_or_else(reply::shutting_down, |body| reply::json(&body))
             }
             Self::Protocol => protocol::text().map_or_else(
@@ -107,7 +112,7 @@ impl Question {
     }
 }
 
-/// `PUT /json/new?<url>`
+/// `PUT /json/new?<url>`, or `PUT /json/new?extensionId=<browser>&<url>` where there are several
 async fn open(query: &str, address: Address, handle: &Handle) -> Body {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -115,8 +120,8 @@ async fn open(query: &str, address: Address, handle: &Handle) -> Body {
         target_id: TargetId,
     }
 
-    let url = url_in(query);
-    let created = handle.call(None, "Target.createTarget", &json!({ "url": url })).await;
+    let (extension, url) = page_in(query);
+    let created = handle.call(extension, None, "Target.createTarget", &json!({ "url": url })).await;
     let created = created.and_then(|result| {
         result.read::<Created>().map_err(|error| Error::server(error.to_string()))
     });
@@ -142,7 +147,7 @@ async fn on_target(id: TargetId, method: &str, done: &str, failed: &str, handle:
         Some(true) => {}
     }
     // As a client of that page, which names the extension too where there are several.
-    match handle.call(Some(id.clone()), method, &json!({ "targetId": id })).await {
+    match handle.call(None, Some(id.clone()), method, &json!({ "targetId": id })).await {
         Ok(_) => text(StatusCode::OK, done),
         Err(Error { message, .. }) => {
             text(StatusCode::INTERNAL_SERVER_ERROR, format!("{failed}: {id}: {message}"))
@@ -150,19 +155,24 @@ async fn on_target(id: TargetId, method: &str, done: &str, failed: &str, handle:
     }
 }
 
-/// The whole query is the address, but for a token before it. Chrome takes what is none for a blank
-/// page.
-fn url_in(query: &str) -> String {
-    let query = match query.strip_prefix("token=") {
-        Some(token) => token.split_once('&').map_or("", |(_, url)| url),
-        None => query,
-    };
+/// The browser and the address. The whole query is the address, but for a token and a browser's name
+/// before it. Chrome takes what is none for a blank page.
+fn page_in(mut query: &str) -> (Option<String>, String) {
+    let mut extension = None;
+    while let Some((name @ ("token" | "extensionId"), rest)) = query.split_once('=') {
+        let (value, rest) = rest.split_once('&').unwrap_or((rest, ""));
+        if name == "extensionId" {
+            extension = Some(percent_decode_str(value).decode_utf8_lossy().into_owned());
+        }
+        query = rest;
+    }
     let url = percent_decode_str(query).decode_utf8_lossy();
     let has_scheme = url.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     });
-    if has_scheme { url.into_owned() } else { "about:blank".to_owned() }
+    let url = if has_scheme { url.into_owned() } else { "about:blank".to_owned() };
+    (extension, url)
 }
 
 fn reads_or_puts(method: &Method) -> bool {
@@ -221,7 +231,15 @@ mod tests {
             ("", "about:blank"),
             ("about:blank", "about:blank"),
         ] {
-            assert_eq!(url_in(query), url, "{query}");
+            assert_eq!(page_in(query), (None, url.to_owned()), "{query}");
+        }
+        for (query, url) in [
+            ("extensionId=profile%3Aa&https://a.example/?b&c", "https://a.example/?b&c"),
+            ("token=x&extensionId=profile:a&https://a.example/", "https://a.example/"),
+            ("extensionId=profile:a&token=x", "about:blank"),
+        ] {
+            let expected = (Some("profile:a".to_owned()), url.to_owned());
+            assert_eq!(page_in(query), expected, "{query}");
         }
     }
 }

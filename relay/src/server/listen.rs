@@ -19,6 +19,9 @@ pub(crate) async fn listen(options: &RelayOptions) -> Result<(Vec<TcpListener>, 
         None if !host.is_loopback() => {
             return Err(StartError::TokenNeeded(options.host.clone()));
         }
+        None if !options.allowed_hosts.is_empty() => {
+            return Err(StartError::TokenNeededFor(options.allowed_hosts.join(", ")));
+        }
         Some(_) | None => {}
     }
     // The unspecified address takes loopback in.
@@ -34,6 +37,14 @@ pub(crate) async fn listen(options: &RelayOptions) -> Result<(Vec<TcpListener>, 
         listeners.push(bind(SocketAddr::new(host, port))?);
     }
     Ok((listeners, port))
+}
+
+/// Takes a free port for workers, which nobody else has a use for.
+pub(crate) fn for_workers() -> Result<(TcpListener, SocketAddr), StartError> {
+    let address = SocketAddr::new(LOOPBACK, 0);
+    let listener = bind(address)?;
+    let taken = listener.local_addr().map_err(|source| StartError::Listen { address, source })?;
+    Ok((listener, taken))
 }
 
 async fn resolve(host: &str) -> Result<IpAddr, StartError> {

@@ -13,6 +13,10 @@ use shared_protocol::CloseCode;
 /// of the busiest page; a peer that lets more pile up does not read.
 pub(crate) const LIMIT: usize = 64 * 1024 * 1024;
 
+/// As [`LIMIT`], for an extension: all clients write to it, and a few large bodies at once are no
+/// reason to lose a browser. What is beyond is refused, one by one.
+pub(crate) const EXTENSION_LIMIT: usize = 512 * 1024 * 1024;
+
 /// What a frame weighs beyond its payload.
 const ENVELOPE: usize = 256;
 
@@ -73,14 +77,16 @@ pub(crate) fn outbox(limit: usize) -> (Outbox, Pending) {
 impl Outbox {
     pub(crate) fn push(&mut self, outgoing: Outgoing) -> Result<(), Full> {
         let weight = outgoing.weight();
-        let before = self.queued.fetch_add(weight, Ordering::Relaxed);
+        let before = self.queued.load(Ordering::Relaxed);
         if before == 0 {
             self.largest = 0;
         }
-        self.largest = self.largest.max(weight);
-        if (before + weight).saturating_sub(self.largest) > self.limit {
+        let largest = self.largest.max(weight);
+        if (before + weight).saturating_sub(largest) > self.limit {
             return Err(Full);
         }
+        self.largest = largest;
+        self.queued.fetch_add(weight, Ordering::Relaxed);
         if matches!(outgoing, Outgoing::Close { .. }) {
             self.parting.send_replace(Parting::AfterTheQueue);
         }
@@ -136,13 +142,14 @@ impl Outgoing {
             | Self::ToExtension(
                 RelayMessage::CreateInitialTab { .. }
                 | RelayMessage::Ping
-                | RelayMessage::SetWindowMode(_)
+                | RelayMessage::SetWindowMode(..)
                 | RelayMessage::GetWindow { .. }
                 | RelayMessage::SetWindow { .. }
                 | RelayMessage::ActivateTab { .. }
                 | RelayMessage::SetPermissions { .. }
                 | RelayMessage::FindDownload { .. }
                 | RelayMessage::CancelDownload { .. }
+                | RelayMessage::SetNotice(..)
                 | RelayMessage::Recording { .. }
                 | RelayMessage::UpdateTabGroup { .. }
                 | RelayMessage::Unknown { .. },
@@ -154,7 +161,7 @@ impl Outgoing {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     #[test]
@@ -207,7 +214,7 @@ mod tests {
         assert_eq!(pending.queued(), 0);
     }
 
-    fn event(method: &str, text: usize) -> Outgoing {
+    pub(crate) fn event(method: &str, text: usize) -> Outgoing {
         let params = Some(Payload::of(&"x".repeat(text)));
         Outgoing::ToClient(Frame::Event { session: None, method: method.to_owned(), params })
     }

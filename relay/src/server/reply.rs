@@ -1,7 +1,10 @@
 //! HTTP answers: JSON or a sentence.
 
 use serde::Serialize;
+use warp::Rejection;
 use warp::http::{HeaderValue, Response, StatusCode, header};
+
+use warp::reject::{InvalidQuery, LengthRequired, PayloadTooLarge};
 
 /// What every route but the sockets answers with.
 pub(crate) type Body = Response<String>;
@@ -22,6 +25,30 @@ pub(crate) fn text(status: StatusCode, body: impl Into<String>) -> Body {
 
 pub(crate) fn shutting_down() -> Body {
     text(StatusCode::SERVICE_UNAVAILABLE, "the relay is shutting down")
+}
+
+/// What is wrong with a body.
+pub(crate) fn unreadable(error: &serde_json::Error) -> String {
+    format!("the request cannot be read: {error}")
+}
+
+/// Answers requests whose body is not taken.
+pub(crate) async fn too_long(rejection: Rejection) -> Result<Body, Rejection> {
+    if rejection.find::<PayloadTooLarge>().is_some() {
+        return Ok(text(StatusCode::PAYLOAD_TOO_LARGE, "the request is too long"));
+    }
+    if rejection.find::<LengthRequired>().is_some() {
+        return Ok(text(StatusCode::LENGTH_REQUIRED, "the request does not say its length"));
+    }
+    Err(rejection)
+}
+
+/// Answers requests whose query means nothing.
+pub(crate) async fn unreadable_query(rejection: Rejection) -> Result<Body, Rejection> {
+    match rejection.find::<InvalidQuery>() {
+        Some(_) => Ok(text(StatusCode::BAD_REQUEST, "the query of this address cannot be read")),
+        None => Err(rejection),
+    }
 }
 
 fn with_type(mut response: Body, value: &'static str) -> Body {

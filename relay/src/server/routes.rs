@@ -4,16 +4,18 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use shared_protocol::http::{ExtensionStatus, Version};
+use shared_protocol::http::{ExtensionStatus, RELAY_NAME, Version};
 use shared_protocol::{ExtensionHello, TargetId};
 use warp::http::{HeaderValue, StatusCode, header};
 use warp::{Filter, Rejection, Reply};
 
+use super::control::Control;
 use super::events::{Handle, Peer};
 use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
-use super::json;
 use super::reply::{self, Body, text};
-use super::socket::{self, MAX_MESSAGE};
+use super::socket::{self, MAX_CONFINED_MESSAGE, MAX_MESSAGE};
+use super::{control, json, mcp, sessions};
+use crate::executor::{Entry, Executor};
 use crate::state::{Input, Relay};
 
 const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
@@ -22,29 +24,38 @@ const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
 pub(crate) fn routes(
     handle: Handle,
     policy: Policy,
+    control: Control,
+    version: String,
+    executor: Executor,
 ) -> impl Filter<Extract = (impl Reply,), Error = Infallible> + Clone {
     let policy = Arc::new(policy);
     let door = |door| admitted(Arc::clone(&policy), door);
     let extension = warp::path!("extension")
         .and(door(Door::Extension).and(extension_socket(handle.clone())).recover(rejected));
-    let doorbell = doorbell(&handle, &policy).recover(refused);
+    let doorbell = doorbell(&handle, &policy, version).recover(refused);
     let json = json::routes(handle.clone(), Arc::clone(&policy)).recover(refused);
+    let control = control::routes(handle.clone(), &policy, control).recover(refused);
+    let agents = sessions::routes(executor.clone(), &policy)
+        .or(mcp::routes(executor, &policy).recover(reply::unreadable_query))
+        .recover(refused);
     let others = door(Door::Client).and(
         questions(&handle)
             .or(client_socket(handle))
             .or(warp::any().map(|| text(StatusCode::NOT_FOUND, "there is nothing at this path"))),
     );
-    extension.or(doorbell).or(json).or(others).recover(rejected)
+    extension.or(doorbell).or(json).or(control).or(agents).or(others).recover(rejected)
 }
 
 /// What the extension asks before it connects.
 fn doorbell(
     handle: &Handle,
     policy: &Arc<Policy>,
+    version: String,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
     let reading = warp::get().or(warp::head()).unify();
     let admitted = admitted(Arc::clone(policy), Door::Doorbell);
     let root = warp::path::end().and(reading).and(admitted.clone());
+    let told = Version { version, name: Some(RELAY_NAME.to_owned()) };
     let version = warp::path!("version").and(reading).and(admitted.clone());
     let status = warp::path!("extension" / "status").and(reading).and(admitted).and(caller());
     let (handle, policy) = (handle.clone(), Arc::clone(policy));
@@ -65,7 +76,7 @@ fn doorbell(
         }
     });
     root.map(|| text(StatusCode::OK, "OK"))
-        .or(version.map(|| reply::json(&Version { version: crate::VERSION.to_owned() })))
+        .or(version.map(move || reply::json(&told)))
         .unify()
         .or(status)
         .unify()
@@ -102,7 +113,7 @@ fn extension_socket(
         .and(warp::ws())
         .map(move |hello, user_agent: Option<String>, ws: warp::ws::Ws| {
             let handle = handle.clone();
-            upgraded(ws, move |socket| {
+            upgraded(ws, MAX_MESSAGE, move |socket| {
                 let connection = handle.next_connection();
                 let user_agent = user_agent.unwrap_or_default();
                 let connected = Input::ExtensionConnected { connection, hello, user_agent };
@@ -113,15 +124,43 @@ fn extension_socket(
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ClientQuery {
+pub(crate) struct ClientQuery {
     extension_id: Option<String>,
+    separate_window: Option<String>,
+}
+
+impl ClientQuery {
+    /// Where the client wants its tabs, if it says so; an error if it cannot be understood.
+    fn wants_window(&self) -> Result<Option<bool>, &'static str> {
+        let Some(said) = &self.separate_window else { return Ok(None) };
+        match said.to_ascii_lowercase().as_str() {
+            "" | "1" | "true" | "yes" | "on" => Ok(Some(true)),
+            "0" | "false" | "no" | "off" => Ok(Some(false)),
+            _ => Err("separateWindow is either true or false"),
+        }
+    }
 }
 
 /// Who a client is and what it wants, as its path says.
 #[derive(Debug, Default)]
-struct ClientPath {
+pub(crate) struct ClientPath {
     name: Option<String>,
     page: Option<TargetId>,
+}
+
+impl ClientPath {
+    pub(crate) fn named(name: String) -> Self {
+        Self { name: Some(name), page: None }
+    }
+}
+
+/// A client at the door.
+#[derive(Debug)]
+pub(crate) struct Entering {
+    pub(crate) path: ClientPath,
+    pub(crate) query: ClientQuery,
+    /// Of a worker.
+    pub(crate) key: Option<Entry>,
 }
 
 fn client_socket(
@@ -133,34 +172,50 @@ fn client_socket(
         .or(warp::path!("devtools" / "browser" / String).map(drop).untuple_one())
         .unify()
         .map(ClientPath::default);
-    let named = warp::path!("cdp" / String)
-        .map(|name| ClientPath { name: Some(name), ..ClientPath::default() });
+    let named = warp::path!("cdp" / String).map(ClientPath::named);
     let page = warp::path!("devtools" / "page" / String)
         .map(|id: String| ClientPath { page: Some(TargetId::new(id)), ..ClientPath::default() });
     let plain = warp::any().map(|| text(StatusCode::BAD_REQUEST, ONLY_SOCKETS));
     let path = browser.or(named).unify().or(page).unify();
-    let socket = path.and(warp::query::<ClientQuery>()).and(warp::ws()).map(
-        move |ClientPath { name, page }, query: ClientQuery, ws: warp::ws::Ws| {
-            let handle = handle.clone();
-            upgraded(ws, move |socket| {
-                let client = handle.next_client();
-                let extension = query.extension_id;
-                let connected = Input::ClientConnected { client, name, extension, page };
-                socket::run(socket, handle, Peer::Client(client), connected)
-            })
-        },
-    );
+    let socket =
+        path.and(warp::query::<ClientQuery>()).and(warp::ws()).map(move |path, query, ws| {
+            client_entered(&handle, ws, Entering { path, query, key: None })
+        });
     socket.or(path.map(drop).untuple_one().and(plain))
+}
+
+pub(crate) fn client_entered(
+    handle: &Handle,
+    ws: warp::ws::Ws,
+    Entering { path, query, key }: Entering,
+) -> warp::reply::Response {
+    let separate_window = match query.wants_window() {
+        Ok(wanted) => wanted,
+        Err(problem) => return text(StatusCode::BAD_REQUEST, problem).into_response(),
+    };
+    let ClientPath { name, page } = path;
+    let (handle, extension) = (handle.clone(), query.extension_id);
+    let largest = if key.is_some() { MAX_CONFINED_MESSAGE } else { MAX_MESSAGE };
+    let upgraded = upgraded(ws, largest, move |socket| async move {
+        let client = handle.next_client();
+        let confinement = key.as_ref().map(|key| key.confinement.clone());
+        let connected =
+            Input::ClientConnected { client, name, extension, page, separate_window, confinement };
+        socket::run(socket, handle, Peer::Client(client), connected).await;
+        drop(key);
+    });
+    upgraded.into_response()
 }
 
 fn upgraded<F>(
     ws: warp::ws::Ws,
+    largest: usize,
     serve: impl FnOnce(warp::ws::WebSocket) -> F + Send + 'static,
 ) -> impl Reply
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    ws.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE).on_upgrade(serve)
+    ws.max_message_size(largest).max_frame_size(largest).on_upgrade(serve)
 }
 
 /// Answers what the guard refused; another route may still take the rest.
@@ -180,9 +235,8 @@ async fn refused(rejection: Rejection) -> Result<Body, Rejection> {
 async fn rejected(rejection: Rejection) -> Result<Body, Infallible> {
     Ok(match refused(rejection).await {
         Ok(body) => body,
-        Err(rejection) if rejection.find::<warp::reject::InvalidQuery>().is_some() => {
-            text(StatusCode::BAD_REQUEST, "the query of this address cannot be read")
-        }
-        Err(_) => text(StatusCode::BAD_REQUEST, ONLY_SOCKETS),
+        Err(rejection) => reply::unreadable_query(rejection)
+            .await
+            .unwrap_or_else(|_| text(StatusCode::BAD_REQUEST, ONLY_SOCKETS)),
     })
 }

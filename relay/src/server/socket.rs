@@ -11,13 +11,16 @@ use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
 use super::events::{Event, Handle, Peer};
-use super::outbox::{LIMIT, Outgoing, Parting, Pending, outbox};
+use super::outbox::{EXTENSION_LIMIT, LIMIT, Outgoing, Parting, Pending, outbox};
 use crate::cdp::Command;
 use crate::payload::ExtensionMessage;
 use crate::state::Input;
 
 /// The largest message either way. Clients accept about as much.
 pub(crate) const MAX_MESSAGE: usize = 256 * 1024 * 1024;
+
+/// The largest message of agents' code, whose connections are many.
+pub(crate) const MAX_CONFINED_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// How long a peer may take to read the rest and answer a close.
 const CLOSING: Duration = Duration::from_secs(2);
@@ -38,7 +41,10 @@ const MAX_REASON: usize = 123;
 
 /// Serves one socket until either side ends it.
 pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected: Input) {
-    let (outbox, pending) = outbox(LIMIT);
+    let (outbox, pending) = outbox(match peer {
+        Peer::Client(_) => LIMIT,
+        Peer::Extension(_) => EXTENSION_LIMIT,
+    });
     if handle.tell(Event::Opened { peer, outbox, input: connected }).await.is_err() {
         return;
     }
@@ -193,7 +199,23 @@ fn shortened(reason: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::outbox::tests::event;
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_reads_nothing_is_let_go_when_much_waits_for_it() {
+        let (mut outbox, pending) = outbox(LIMIT);
+        let mut queue = |bytes| outbox.push(event("A.a", bytes)).unwrap();
+        queue(LITTLE / 2);
+        let never = || std::future::pending::<Result<(), warp::Error>>();
+        let waiting = timeout(10 * STALL, unless_stalled(never(), 0, &pending)).await;
+        assert!(waiting.is_err(), "it may take as long as it likes");
+        queue(LITTLE);
+        let start = tokio::time::Instant::now();
+        let (code, reason) = unless_stalled(never(), 0, &pending).await.unwrap_err().unwrap();
+        assert_eq!(start.elapsed().as_secs(), STALL.as_secs());
+        assert_eq!((code, reason.as_str()), (4007, "nothing was read for 30 seconds"));
+    }
 
     #[test]
     fn a_long_reason_is_cut_between_characters() {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::io;
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use subtle::ConstantTimeEq;
@@ -15,6 +16,13 @@ impl Token {
     /// Takes a secret as the user wrote it.
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
+    }
+
+    /// One that nobody can guess.
+    pub(crate) fn random() -> io::Result<Self> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
     /// Whether programs could send it: a header takes visible ASCII characters only.
@@ -35,9 +43,29 @@ impl Token {
         format!("token={}", utf8_percent_encode(&self.0, NON_ALPHANUMERIC))
     }
 
-    /// Whether a text gives it away.
+    /// `Bearer …`, for the header of a request of ours.
+    pub(crate) fn as_header(&self) -> String {
+        format!("Bearer {}", self.0)
+    }
+
+    /// The secret itself, for the environment of a program of ours.
+    pub(crate) fn secret(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether a text gives it away, be it as it is, in an address or in JSON.
     pub(crate) fn is_in(&self, text: &str) -> bool {
-        text.contains(&self.0)
+        let is_in_address = || {
+            let is_changed = !self.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            is_changed
+                && text.contains('%')
+                && percent_decode_str(text).decode_utf8_lossy().contains(&self.0)
+        };
+        let is_in_json = || {
+            self.0.contains(['"', '\\'])
+                && text.contains(&self.0.replace('\\', r"\\").replace('"', r#"\""#))
+        };
+        text.contains(&self.0) || is_in_address() || is_in_json()
     }
 
     /// Takes as long whatever is shown, so that nobody can find it out piece by piece.
@@ -101,6 +129,21 @@ mod tests {
     fn it_survives_the_way_through_an_address() {
         let token = Token::new("a+b/c=&d%?#");
         assert!(token.is_shown(&HeaderMap::new(), &token.as_query()));
+    }
+
+    #[test]
+    fn it_is_found_however_it_is_written() {
+        let token = Token::new(r#"a+b/c"\%"#);
+        for text in [
+            r#"?token=a+b/c"\%"#,
+            "?token=a%2Bb%2Fc%22%5C%25",
+            "?token=a%2bb/c%22%5c%25&x",
+            r#"{"token":"a+b/c\"\\%"}"#,
+        ] {
+            assert!(token.is_in(text), "{text}");
+        }
+        assert!(!token.is_in("?token=a%2Bb"));
+        assert!(!Token::new("abc").is_in("%61bc"), "nobody writes it so");
     }
 
     #[test]

@@ -30,8 +30,9 @@ impl Relay {
         }
         info.attached = true;
         // Playwright ignores a page that belongs to no context.
-        info.browser_context_id.get_or_insert_with(|| DEFAULT_CONTEXT.to_owned());
-        let Some(extension) = self.extensions.get(connection) else { return };
+        let context = info.browser_context_id.get_or_insert_with(|| DEFAULT_CONTEXT.to_owned());
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        extension.context = Some(context.clone());
         // Another browser has started under the same name, and counts from one again; or the tab
         // was taken away and back while nobody could be told. Either way the old session is over.
         let stale: Vec<SessionId> = extension
@@ -53,6 +54,7 @@ impl Relay {
         let mut target = Target::new(real.clone(), None, info);
         target.tab = Some(tab_id);
         extension.targets.add(target);
+        self.children_changed = true;
         self.announce_created(connection, &real, turn);
         self.announce_tab(connection, &real, turn);
         if self.target(connection, &real).is_some_and(|target| !target.seats.is_empty()) {
@@ -116,7 +118,7 @@ impl Relay {
         let mut session = Session::new(Some(parent.session.clone()), kind);
         session.automatic = automatic;
         let name = SessionId::new(format!("tab-of-{page}"));
-        let session_id = client.sessions.open(&name, &mut self.sessions_named, session);
+        let session_id = client.sessions.open(&name, &mut self.sessions_named, session)?;
         send_attached(parent, session_id.clone(), info, false, turn);
         Some(session_id)
     }
@@ -140,7 +142,7 @@ impl Relay {
         let mut session = Session::new(Some(parent.session.clone()), Kind::Target(Box::new(on)));
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;
-        let session_id = client.sessions.open(real, &mut self.sessions_named, session);
+        let session_id = client.sessions.open(real, &mut self.sessions_named, session)?;
         let seat = Seat { client: parent.client, session: session_id.clone() };
         self.target_mut(connection, real)?.seats.push(seat);
         send_attached(parent, session_id.clone(), info, waits, turn);
@@ -165,7 +167,7 @@ impl Relay {
                 self.conclude(id, request, outcome, turn);
             }
             for waiting in target.shared.domains.values().flat_map(|known| &known.waiting) {
-                turn.effects.push(waiting.reply(Err(Error::server("Target closed"))));
+                turn.effects.push(waiting.asker().reply(Err(Error::server("Target closed"))));
             }
             for seat in &target.seats {
                 self.end_session(seat, Some(&target.info.target_id), turn);
@@ -174,11 +176,12 @@ impl Relay {
             let is_last =
                 gone[index + 1..].iter().all(|other| other.info.target_id != target.info.target_id);
             if is_last {
-                self.announce_destroyed(connection, &target.info, turn);
+                self.announce_destroyed(connection, target, &target.info, turn);
             }
             self.end_tab(connection, target, turn);
         }
         self.announce_successors(connection, &gone, turn);
+        self.children_changed = true;
         self.revision += 1;
     }
 
@@ -188,7 +191,7 @@ impl Relay {
         for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
             self.end_session(&seat, Some(&info.target_id), turn);
         }
-        self.announce_destroyed(connection, &info, turn);
+        self.announce_destroyed(connection, page, &info, turn);
     }
 
     /// A service worker whose page has gone may be told of by another page.
@@ -224,7 +227,11 @@ impl Relay {
 
         let Ok(FrameNavigated { frame }) = params.read() else { return };
         let Some(target) = self.target_mut(connection, real) else { return };
-        if frame.id == target.info.target_id && target.info.url != frame.url {
+        if frame.id != target.info.target_id {
+            return;
+        }
+        target.shared.document_gone();
+        if target.info.url != frame.url {
             target.info.url = frame.url;
             self.revision += 1;
             self.announce_changed(connection, real, turn);
@@ -251,7 +258,7 @@ impl Relay {
     fn announce_changed(&self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
         let Some(target) = self.target(connection, real) else { return };
         for info in [Some(target.info.clone()), tab_info(target)].into_iter().flatten() {
-            self.tell_discoverers(connection, "Target.targetInfoChanged", info, turn);
+            self.tell_discoverers(connection, target, "Target.targetInfoChanged", info, turn);
         }
     }
 
@@ -271,21 +278,60 @@ impl Relay {
         let attached = target.parent.is_some();
         for info in [tab_info(target), Some(target.info.clone())].into_iter().flatten() {
             let info = TargetInfo { attached, ..info };
-            self.tell_discoverers(connection, "Target.targetCreated", info, turn);
+            self.tell_discoverers(connection, target, "Target.targetCreated", info, turn);
         }
     }
 
-    fn announce_destroyed(&self, connection: ConnectionId, info: &TargetInfo, turn: &mut Turn) {
+    /// Tells one who follows targets of a tab that was kept from it.
+    pub(super) fn announce_late(
+        &self,
+        seat: &Seat,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let discover = self.clients.session(seat).and_then(|session| session.discover.as_ref());
+        let (Some(filter), Some(target)) = (discover, self.target(connection, real)) else {
+            return;
+        };
+        let infos = [tab_info(target), Some(target.info.clone())].into_iter().flatten();
+        for info in infos.filter(|info| filter.admits(&info.kind)) {
+            turn.event(seat, "Target.targetCreated", &InfoEvent::of(info));
+        }
+    }
+
+    /// A page or frame has crashed. Chrome tells extensions no more than that.
+    pub(super) fn announce_crash(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        if let Some(target) = self.target_mut(connection, real) {
+            target.is_crashed = true;
+        }
+        let Some(target) = self.target(connection, real) else { return };
+        let target_id = target.info.target_id.clone();
+        let crashed = TargetCrashed { target_id, status: "crashed", error_code: 0 };
+        for seat in self.discoverers(connection, target, &target.info) {
+            turn.event(&seat, "Target.targetCrashed", &crashed);
+        }
+    }
+
+    fn announce_destroyed(
+        &self,
+        connection: ConnectionId,
+        target: &Target,
+        info: &TargetInfo,
+        turn: &mut Turn,
+    ) {
         let extension = self.extensions.get(connection);
         if extension.is_some_and(|it| it.targets.by_target_id(&info.target_id).is_some()) {
             // A service worker that another page tells of too.
             return;
         }
-        let discover = |session: &Session| {
-            session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
-        };
         let gone = TargetDestroyed { target_id: info.target_id.clone() };
-        for seat in self.clients.seats(connection, discover) {
+        for seat in self.discoverers(connection, target, info) {
             turn.event(&seat, "Target.targetDestroyed", &gone);
         }
     }
@@ -293,18 +339,30 @@ impl Relay {
     fn tell_discoverers(
         &self,
         connection: ConnectionId,
+        target: &Target,
         method: &str,
         info: TargetInfo,
         turn: &mut Turn,
     ) {
-        let discover = |session: &Session| {
-            session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
-        };
-        let seats = self.clients.seats(connection, discover);
+        let seats = self.discoverers(connection, target, &info);
         let event = InfoEvent::of(info);
         for seat in seats {
             turn.event(&seat, method, &event);
         }
+    }
+
+    /// Who follows such targets and knows of this one.
+    fn discoverers(
+        &self,
+        connection: ConnectionId,
+        target: &Target,
+        info: &TargetInfo,
+    ) -> Vec<Seat> {
+        let mut seats = self.clients.seats(connection, |session: &Session| {
+            session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
+        });
+        seats.retain(|seat| !target.hidden_from().contains(seat));
+        seats
     }
 
     /// Names the tab around a page: Chrome has a name for it too, but does not tell extensions.
@@ -352,6 +410,14 @@ struct Closed {
 #[serde(rename_all = "camelCase")]
 struct TargetDestroyed {
     target_id: TargetId,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetCrashed {
+    target_id: TargetId,
+    status: &'static str,
+    error_code: i32,
 }
 
 pub(super) fn send_attached(

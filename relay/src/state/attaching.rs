@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use shared_protocol::SessionId;
+use shared_protocol::{SessionId, TargetId};
 
 use super::Relay;
 use super::announce::{InfoEvent, send_attached};
@@ -10,13 +10,10 @@ use super::browser_domain::OneTarget;
 use super::children::SetAutoAttach;
 use super::filter::Filter;
 use super::on_target::params;
-use super::sessions::{Kind, Seat, Session};
+use super::sessions::{Kind, MAX_SESSIONS, Seat, Session};
 use super::turn::Turn;
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
-
-/// How many sessions a client may open.
-const MAX_SESSIONS: usize = 2000;
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -75,12 +72,27 @@ impl Relay {
         let wanted: SetDiscoverTargets = params(command)?;
         let filter = wanted.discover.then(|| wanted.filter.unwrap_or_default());
         let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
+        let begins = filter.is_some() && session.discover.is_none();
         session.discover.clone_from(&filter);
-        let infos = self.all_infos(seat).into_iter();
+        self.children_changed = true;
+        if begins {
+            self.hide_blocked_from(seat);
+        }
+        let infos = self.open_infos(seat).into_iter();
         for info in infos.filter(|info| filter.as_ref().is_some_and(|it| it.admits(&info.kind))) {
             turn.event(seat, "Target.targetCreated", &InfoEvent::of(info));
         }
         Ok(Payload::empty_object())
+    }
+
+    /// Tabs that show a dialog are told of when it closes.
+    fn hide_blocked_from(&mut self, seat: &Seat) {
+        let connection = self.connection_of(seat);
+        let extension = connection.and_then(|connection| self.extensions.get_mut(connection));
+        let targets = extension.map(|extension| extension.targets.iter_mut()).into_iter().flatten();
+        for target in targets.filter(|target| target.is_blocked_for(seat.client)) {
+            target.hide_from(seat);
+        }
     }
 
     pub(super) fn get_targets(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
@@ -91,7 +103,7 @@ impl Relay {
         }
 
         let GetTargets { filter } = params(command)?;
-        let mut infos = self.all_infos(seat);
+        let mut infos = self.open_infos(seat);
         infos.retain(|info| filter.admits(&info.kind));
         Ok(Payload::of(&json!({ "targetInfos": infos })))
     }
@@ -103,10 +115,6 @@ impl Relay {
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
         let OneTarget { target_id } = params(command)?;
-        let open = self.clients.get(seat.client).map_or(0, |client| client.sessions.iter().count());
-        if open >= MAX_SESSIONS {
-            return Err(Error::server(format!("{MAX_SESSIONS} sessions are open already")));
-        }
         if target_id == self.browser_id {
             return self.attach_to_browser_target(seat, turn);
         }
@@ -118,7 +126,7 @@ impl Relay {
                 self.open_session(seat, &real, false, false, turn)
             }
         };
-        let session_id = opened.ok_or_else(Error::unknown_session)?;
+        let session_id = opened.ok_or_else(too_many)?;
         Ok(Payload::of(&OneSession { session_id }))
     }
 
@@ -131,7 +139,8 @@ impl Relay {
         let client = self.clients.get_mut(seat.client).ok_or_else(Error::unknown_session)?;
         self.sessions_named += 1;
         let name = SessionId::new(format!("browser.{}", self.sessions_named));
-        let session_id = client.sessions.open(&name, &mut self.sessions_named, session);
+        let opened = client.sessions.open(&name, &mut self.sessions_named, session);
+        let session_id = opened.ok_or_else(too_many)?;
         send_attached(seat, session_id.clone(), self.browser_info(), false, turn);
         Ok(Payload::of(&OneSession { session_id }))
     }
@@ -142,8 +151,19 @@ impl Relay {
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
-        let OneSession { session_id } = params(command)?;
-        let ended = Seat { client: seat.client, session: session_id };
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Detach {
+            session_id: Option<SessionId>,
+            /// Deprecated, but Chrome takes it.
+            target_id: Option<TargetId>,
+        }
+
+        let Detach { session_id, target_id } = params(command)?;
+        let session = session_id.or_else(|| self.session_below(seat, &target_id?));
+        let session =
+            session.ok_or_else(|| Error::new(-32602, "No session for given target id"))?;
+        let ended = Seat { client: seat.client, session };
         let parent = self.clients.session(&ended).and_then(|session| session.parent.as_ref());
         if parent != Some(&seat.session) {
             return Err(Error::new(-32602, "No session with given id"));
@@ -151,4 +171,18 @@ impl Relay {
         self.end_session(&ended, None, turn);
         Ok(Payload::empty_object())
     }
+
+    /// The session on a target that was announced on this one.
+    fn session_below(&self, seat: &Seat, target: &TargetId) -> Option<SessionId> {
+        let client = self.clients.get(seat.client)?;
+        let is_on_it = |session: &Session| {
+            session.parent.as_ref() == Some(&seat.session)
+                && self.target_id_of(client.connection, session).as_ref() == Some(target)
+        };
+        client.sessions.such(is_on_it).into_iter().next()
+    }
+}
+
+fn too_many() -> Error {
+    Error::server(format!("{MAX_SESSIONS} sessions are open already"))
 }

@@ -21,6 +21,8 @@ use crate::payload::{Payload, RelayMessage, TargetInfo};
 const NO_CONTEXTS: &str = "Browser contexts are not supported: this endpoint drives the user's \
                            existing browser profile; use the default context.";
 
+const ALL_CRASHED: &str = "Every controlled tab has crashed: reload one";
+
 const NO_TAB: &str = "No tab is attached: click the Playwriter icon on a Chrome tab, or open one \
                       with Target.createTarget";
 
@@ -142,7 +144,9 @@ impl Relay {
             asker: Some(asker),
             purpose: Purpose::Forward,
             deadline: Some(turn.now + OPENING),
+            needs: None,
         };
+        let command = self.with_window_wish(seat.client, command);
         let command = cdp_command(command.method, None, command.params);
         self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
     }
@@ -172,48 +176,23 @@ impl Relay {
         }
     }
 
-    /// Tracing and streams on a browser-level session: one tab does it all.
-    fn stream_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let known = self.clients.get(seat.client).and_then(|client| client.streams.clone());
-        let real = match known {
-            Some((_, real)) if !command.method.ends_with(".start") => Ok(real),
-            Some(_) | None => self.any_tab(seat),
-        };
-        match real {
-            Ok(real) => {
-                if let Some(client) = self.clients.get_mut(seat.client) {
-                    client.streams = Some((seat.session.clone(), real.clone()));
-                }
-                self.forward(seat, command, &real, Purpose::Forward, turn);
-            }
-            Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),
-        }
-    }
-
-    /// The browser-level sessions that trace with the help of this tab.
-    pub(super) fn browser_tracers(
-        &self,
-        connection: super::ConnectionId,
-        real: &SessionId,
-    ) -> Vec<Seat> {
-        let tracer = |client: super::ClientId| {
-            let (session, with) = self.clients.get(client)?.streams.clone()?;
-            (&with == real).then_some(Seat { client, session })
-        };
-        self.clients.of(connection).into_iter().filter_map(tracer).collect()
-    }
-
     /// The tab that stands for the browser: the one that the client used last, else the first.
-    fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
+    pub(super) fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
         let last_use = |tab: &&Target| {
             let own = tab.seats.iter().filter(|other| other.client == seat.client);
             own.filter_map(|own| self.virtual_of(own)).map(|on| on.last_active).max()
         };
-        let tabs = self.extension_of(seat).map(|extension| extension.targets.tabs());
+        let tabs = self.extension_of(seat).map(|extension| extension.targets.living_tabs());
         // Of several, `max_by_key` gives the last.
         let tab =
             tabs.and_then(|tabs| tabs.collect::<Vec<_>>().into_iter().rev().max_by_key(last_use));
-        tab.map(|tab| tab.session.clone()).ok_or_else(|| Error::server(NO_TAB))
+        tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(seat))
+    }
+
+    /// Why there is no tab that could answer.
+    pub(super) fn no_tab(&self, seat: &Seat) -> Error {
+        let has_tab = self.extension_of(seat).is_some_and(|it| it.targets.tabs().next().is_some());
+        Error::server(if has_tab { ALL_CRASHED } else { NO_TAB })
     }
 
     fn target_info(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
@@ -226,16 +205,21 @@ impl Relay {
             Some(Kind::Browser) | None => None,
         };
         let id = wanted.or(own).unwrap_or_else(|| self.browser_id.clone());
-        let info = self.all_infos(seat).into_iter().find(|info| info.target_id == id);
+        let info = self.infos(seat, |_| true).into_iter().find(|info| info.target_id == id);
         let info = info.ok_or_else(super::children::no_such_target)?;
         Ok(Payload::of(&InfoEvent::of(info)))
     }
 
-    /// Everything a client can attach to, the browser first.
-    pub(super) fn all_infos(&self, seat: &Seat) -> Vec<TargetInfo> {
+    /// Everything a client had better attach to, the browser first.
+    pub(super) fn open_infos(&self, seat: &Seat) -> Vec<TargetInfo> {
+        self.infos(seat, |target| !target.is_blocked_for(seat.client))
+    }
+
+    fn infos(&self, seat: &Seat, such: impl Fn(&Target) -> bool) -> Vec<TargetInfo> {
         let mut infos = vec![self.browser_info()];
         if let Some(extension) = self.extension_of(seat) {
-            for target in extension.targets.iter().filter(|it| extension.targets.is_first(it)) {
+            let first = extension.targets.iter().filter(|it| extension.targets.is_first(it));
+            for target in first.filter(|target| such(target)) {
                 infos.extend(super::announce::tab_info(target));
                 infos.push(target.info.clone());
             }
@@ -274,7 +258,7 @@ impl Relay {
     /// The profile's own context, which every client drives.
     fn context_of(&self, seat: &Seat) -> String {
         self.extension_of(seat)
-            .and_then(|extension| extension.targets.tabs().next()?.info.browser_context_id.clone())
+            .and_then(|extension| extension.context.clone())
             .unwrap_or_else(|| super::announce::DEFAULT_CONTEXT.to_owned())
     }
 

@@ -20,6 +20,11 @@ use crate::payload::Payload;
 /// How long a frame or worker may be kept from running by sessions that asked for that.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+const AUTO_ATTACH: &str = "Target.setAutoAttach";
+
+/// What Chrome tells extensions of only when it attaches to it.
+const CHILDREN: [&str; 4] = ["iframe", "worker", "service_worker", "shared_worker"];
+
 const RESUME: &str = "Runtime.runIfWaitingForDebugger";
 
 #[derive(Deserialize)]
@@ -61,7 +66,14 @@ impl Relay {
         let Some(target) = self.target_under(seat) else { return };
         let (real, is) = (target.session.clone(), target.shared.auto_attach);
         let should = self.auto_attach_for_all(connection, &real);
-        if should == is {
+        let is_known = !self.requests.any(|request| {
+            matches!(request.purpose, Purpose::AutoAttach)
+                && request.asker.is_none()
+                && request.connection == connection
+                && request.session.as_ref() == Some(&real)
+        });
+        // After a failure nobody knows what Chrome does: the last one off is passed on to be safe.
+        if should == is && is_known && (should.is_some() || !is_off) {
             if is_off {
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             } else {
@@ -78,12 +90,100 @@ impl Relay {
 
     /// What Chrome must do so that every session is told of what it wants: whether children wait.
     fn auto_attach_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+        self.auto_attach_wished(connection, real)
+            .or_else(|| self.needs_children(connection, real).then_some(false))
+    }
+
+    /// What the sessions over a target asked for.
+    fn auto_attach_wished(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
         let seats = &self.target(connection, real)?.seats;
         seats
             .iter()
             .filter_map(|seat| self.clients.session(seat)?.auto_attach.as_ref())
             .map(|wanted| wanted.wait)
             .reduce(|one, other| one || other)
+    }
+
+    /// Whether the children of a target are of use though nobody asked for them there.
+    fn needs_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+        self.is_followed(connection, real) || self.uses_children(connection, real)
+    }
+
+    /// Whether somebody follows targets, of which Chrome tells extensions only if it attaches.
+    fn is_followed(&self, connection: ConnectionId, real: &SessionId) -> bool {
+        let Some(target) = self.target(connection, real) else { return false };
+        let has_children = target.parent.is_none() || target.info.kind == "iframe";
+        let follows = |session: &Session| {
+            let filter = session.discover.as_ref();
+            filter.is_some_and(|filter| CHILDREN.iter().any(|kind| filter.admits(kind)))
+        };
+        has_children
+            && !target.is_crashed
+            && self.clients.all_of(connection).any(|client| client.sessions.any(follows))
+    }
+
+    /// Whether somebody is attached to what Chrome has attached to below a target.
+    fn uses_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+        let Some(extension) = self.extensions.get(connection) else { return false };
+        let target = extension.targets.by_session(real);
+        let is_on = target.is_some_and(|target| target.shared.auto_attach.is_some());
+        let is_used =
+            |child: &&Target| child.seats.iter().any(|seat| self.clients.session(seat).is_some());
+        is_on && extension.targets.below(real).iter().any(is_used)
+    }
+
+    /// Brings Chrome to attach to what is wanted by those who did not ask for it on the target
+    /// itself.
+    pub(super) fn settle_children(&mut self, turn: &mut Turn) {
+        if !std::mem::take(&mut self.children_changed) {
+            return;
+        }
+        let mut due = Vec::new();
+        for (connection, extension) in self.extensions.iter() {
+            for target in extension.targets.iter() {
+                let (real, is) = (&target.session, target.shared.auto_attach);
+                // Whoever wishes it has asked for it, or will.
+                if self.auto_attach_wished(connection, real).is_none()
+                    && is != self.auto_attach_for_all(connection, real)
+                    && (is.is_some() || extension.presence.is_connected())
+                {
+                    due.push((connection, real.clone()));
+                }
+            }
+        }
+        for (connection, real) in due {
+            let should = self.auto_attach_for_all(connection, &real);
+            let Some(target) = self.target_mut(connection, &real) else { continue };
+            target.shared.auto_attach = should;
+            let params = Some(auto_attach_params(should));
+            if should.is_some() {
+                let command = (AUTO_ATTACH, params);
+                self.ask(connection, None, Some(&real), command, Purpose::AutoAttach, turn);
+            } else {
+                self.tell_target(connection, &real, AUTO_ATTACH, params, turn);
+            }
+        }
+    }
+
+    /// Chrome has not done what somebody asked of it, or what the relay did by itself.
+    pub(super) fn auto_attach_failed(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        is_own: bool,
+        turn: &mut Turn,
+    ) {
+        let is_wished = self.auto_attach_wished(connection, real).is_some();
+        if is_own && (is_wished || self.uses_children(connection, real)) {
+            // What is wished was asked for later, and has its own answer; what is used was on.
+            return;
+        }
+        let Some(target) = self.target_mut(connection, real) else { return };
+        // Nobody knows what Chrome does; whoever asks next is passed on.
+        target.shared.auto_attach = None;
+        if is_own {
+            self.tell_target(connection, real, AUTO_ATTACH, Some(auto_attach_params(None)), turn);
+        }
     }
 
     /// Chrome attached to a frame or worker below a session of ours.
@@ -107,6 +207,7 @@ impl Relay {
         let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
         target.waits_until = waiting.then(|| turn.now + PATIENCE);
         extension.targets.add(target);
+        self.children_changed = true;
         self.announce_created(connection, &real, turn);
         if self.target(connection, &real).is_some_and(Target::is_service_worker) {
             self.announce_service_worker(connection, &real, turn);
@@ -235,10 +336,11 @@ impl Relay {
     ) {
         let should = self.auto_attach_for_all(connection, real);
         let Some(target) = self.target_mut(connection, real) else { return };
-        if target.shared.auto_attach != should {
+        // After a failure nobody knows what Chrome does: then it is told to be safe.
+        if target.shared.auto_attach != should || should.is_none() {
             target.shared.auto_attach = should;
             let params = Some(auto_attach_params(should));
-            self.tell_target(connection, real, "Target.setAutoAttach", params, turn);
+            self.tell_target(connection, real, AUTO_ATTACH, params, turn);
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use shared_protocol::SessionId;
-
+use super::confinement::Confinement;
 use super::permissions::Rule;
 use super::sessions::{Seat, Session, Sessions};
+use super::trace::Trace;
 use super::{ClientId, ConnectionId};
 
 #[derive(Debug, Default)]
@@ -18,14 +18,20 @@ pub(crate) struct Client {
     /// The extension it drives.
     pub(crate) connection: ConnectionId,
     pub(crate) sessions: Sessions,
+    /// The files that it may have the browser open; all when `None`.
+    pub(crate) confinement: Option<Confinement>,
     /// Whether it has not sent anything yet.
     pub(crate) is_new: bool,
+    /// Whether its extension was there when it came, and not just away.
+    pub(crate) found_it: bool,
+    /// Whether its tabs go to a window of their own, if it said so.
+    pub(crate) separate_window: Option<bool>,
     /// How many of its commands have no answer yet.
     pub(crate) unanswered: usize,
     /// What pages may do while it is here.
     pub(crate) permissions: Vec<Rule>,
-    /// The browser-level session on which it traces, and the tab that does it.
-    pub(crate) streams: Option<(SessionId, SessionId)>,
+    /// What it traces on a browser-level session.
+    pub(crate) trace: Option<Trace>,
 }
 
 impl Clients {
@@ -51,6 +57,10 @@ impl Clients {
 
     pub(crate) fn session_mut(&mut self, seat: &Seat) -> Option<&mut Session> {
         self.get_mut(seat.client)?.sessions.get_mut(&seat.session)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ClientId, &Client)> {
+        self.0.iter().map(|(id, client)| (*id, client))
     }
 
     pub(crate) fn count(&self) -> usize {

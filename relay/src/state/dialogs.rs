@@ -1,12 +1,14 @@
-//! A dialog of a page goes to one session: whoever works with the page. Otherwise a client that
-//! does not care would dismiss what another is about to accept.
+//! A dialog of a page goes to one client: whoever works with the page. Otherwise a client that
+//! does not care would dismiss what another is about to accept. All of that client's sessions hear
+//! of it, because only the client knows which of them it listens on.
 
 use shared_protocol::SessionId;
 
 use super::requests::{Asker, Purpose};
 use super::sessions::Seat;
+use super::targets::Target;
 use super::turn::Turn;
-use super::{ConnectionId, Relay};
+use super::{ClientId, ConnectionId, Relay};
 use crate::cdp::Command;
 use crate::payload::Payload;
 
@@ -15,8 +17,38 @@ const OPENING: &str = "Page.javascriptDialogOpening";
 #[derive(Debug)]
 pub(crate) struct Dialog {
     event: Payload,
-    holder: Option<Seat>,
+    holder: Option<ClientId>,
     is_answered: bool,
+    /// Who follows targets and has not been told of this one, which would answer nothing.
+    hidden_from: Vec<Seat>,
+}
+
+impl Target {
+    /// Who does not know of it because of an open dialog.
+    pub(super) fn hidden_from(&self) -> &[Seat] {
+        self.shared.dialog.as_ref().map(|dialog| dialog.hidden_from.as_slice()).unwrap_or_default()
+    }
+
+    /// Whether a client had better not look at it: it shows a dialog and is not the client's yet.
+    pub(super) fn is_blocked_for(&self, client: ClientId) -> bool {
+        self.shared.dialog.is_some() && !self.seats.iter().any(|seat| seat.client == client)
+    }
+
+    /// Forgets a client from whom it was kept.
+    pub(super) fn unhide_from(&mut self, client: ClientId) {
+        if let Some(dialog) = &mut self.shared.dialog {
+            dialog.hidden_from.retain(|seat| seat.client != client);
+        }
+    }
+
+    /// Keeps one who begins to follow targets from it until its dialog closes.
+    pub(super) fn hide_from(&mut self, seat: &Seat) {
+        if let Some(dialog) = &mut self.shared.dialog
+            && !dialog.hidden_from.contains(seat)
+        {
+            dialog.hidden_from.push(seat.clone());
+        }
+    }
 }
 
 impl Relay {
@@ -27,25 +59,58 @@ impl Relay {
         event: Payload,
         turn: &mut Turn,
     ) {
-        let holder = self.most_concerned(connection, real);
-        if let Some(holder) = &holder {
-            turn.raw_event(holder, OPENING.to_owned(), Some(event.clone()));
-        }
         let Some(target) = self.target_mut(connection, real) else { return };
-        target.shared.dialog = Some(Dialog { event, holder, is_answered: false });
+        let earlier = target.shared.dialog.take();
+        let hidden_from = earlier.map(|dialog| dialog.hidden_from).unwrap_or_default();
+        target.shared.dialog =
+            Some(Dialog { event, holder: None, is_answered: false, hidden_from });
+        self.hand_over_dialog(connection, real, turn);
     }
 
-    /// The session that waits for what the page runs, else the one that used it last.
-    fn most_concerned(&self, connection: ConnectionId, real: &SessionId) -> Option<Seat> {
-        let target = self.target(connection, real)?;
-        let runner = self.requests.runner(real, target.shared.last_run);
-        target
-            .seats
-            .iter()
-            .filter_map(|seat| Some((seat, self.virtual_of(seat)?)))
-            .filter(|(_, on)| on.domains.contains("Page"))
-            .max_by_key(|(seat, on)| (runner == Some(*seat), on.last_active))
-            .map(|(seat, _)| seat.clone())
+    /// The tab answers again: whoever could not look at it is told of it.
+    pub(super) fn dialog_closed(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(dialog) = target.shared.dialog.take() else { return };
+        for seat in &dialog.hidden_from {
+            self.announce_late(seat, connection, real, turn);
+        }
+        self.announce_tab(connection, real, turn);
+    }
+
+    /// Gives a dialog that nobody has to the client that is most concerned, if there is one.
+    fn hand_over_dialog(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+        let holder = self.most_concerned(connection, real);
+        for seat in self.listening(connection, real) {
+            if Some(seat.client) == holder {
+                self.offer_dialog(&seat, turn);
+            }
+        }
+    }
+
+    /// The client that waits for what the page runs, else the one that used it last.
+    fn most_concerned(&self, connection: ConnectionId, real: &SessionId) -> Option<ClientId> {
+        let last_run = self.target(connection, real)?.shared.last_run;
+        let runner = self.requests.runner(connection, real, last_run).map(|seat| seat.client);
+        self.listening(connection, real)
+            .into_iter()
+            .max_by_key(|seat| {
+                let last_active = self.virtual_of(seat).map(|on| on.last_active);
+                (runner == Some(seat.client), last_active)
+            })
+            .map(|seat| seat.client)
+    }
+
+    /// The sessions that hear of dialogs.
+    fn listening(&self, connection: ConnectionId, real: &SessionId) -> Vec<Seat> {
+        let seats = self.target(connection, real).map(|target| target.seats.as_slice());
+        let listens =
+            |seat: &&Seat| self.virtual_of(seat).is_some_and(|on| on.domains.contains("Page"));
+        seats.unwrap_or_default().iter().filter(listens).cloned().collect()
     }
 
     pub(super) fn handle_dialog(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
@@ -59,37 +124,46 @@ impl Relay {
                 if let Some(dialog) = dialog {
                     dialog.is_answered = true;
                 }
-                self.forward(seat, command, &real, Purpose::Forward, turn);
+                self.forward(seat, command, &real, Purpose::AnswerDialog, turn);
             }
         }
     }
 
-    /// Shows a dialog that nobody has to a session that has begun to listen.
-    pub(super) fn offer_dialog(&mut self, seat: &Seat, turn: &mut Turn) {
-        let Some(target) = self.target_under_mut(seat) else { return };
-        if let Some(dialog) = &mut target.shared.dialog
-            && dialog.holder.is_none()
-        {
-            turn.raw_event(seat, OPENING.to_owned(), Some(dialog.event.clone()));
-            dialog.holder = Some(seat.clone());
+    /// Chrome did not take an answer; the dialog waits for another.
+    pub(super) fn dialog_not_answered(&mut self, connection: ConnectionId, real: &SessionId) {
+        let target = self.target_mut(connection, real);
+        if let Some(dialog) = target.and_then(|target| target.shared.dialog.as_mut()) {
+            dialog.is_answered = false;
         }
     }
 
-    /// A session has ended: its open dialog goes to the next.
+    /// Shows an open dialog to a session that has begun to listen, unless another client has it.
+    pub(super) fn offer_dialog(&mut self, seat: &Seat, turn: &mut Turn) {
+        let Some(target) = self.target_under_mut(seat) else { return };
+        if let Some(dialog) = &mut target.shared.dialog
+            && dialog.holder.is_none_or(|holder| holder == seat.client)
+        {
+            turn.raw_event(seat, OPENING.to_owned(), Some(dialog.event.clone()));
+            dialog.holder = Some(seat.client);
+        }
+    }
+
+    /// A session listens no more: when it was its client's last, an open dialog goes to the next.
     pub(super) fn leave_dialog(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        seat: &Seat,
+        client: ClientId,
         turn: &mut Turn,
     ) {
+        if self.listening(connection, real).iter().any(|seat| seat.client == client) {
+            return;
+        }
         let Some(target) = self.target_mut(connection, real) else { return };
         let Some(dialog) = &mut target.shared.dialog else { return };
-        if dialog.holder.as_ref() == Some(seat) && !dialog.is_answered {
+        if dialog.holder == Some(client) && !dialog.is_answered {
             dialog.holder = None;
-            if let Some(next) = self.most_concerned(connection, real) {
-                self.offer_dialog(&next, turn);
-            }
+            self.hand_over_dialog(connection, real, turn);
         }
     }
 }

@@ -1,44 +1,56 @@
 //! Domains are switched on once in Chrome and counted here: each session hears only of those that
 //! it switched on itself, and a newcomer hears what Chrome told before.
 
+use std::collections::BTreeSet;
+
 use shared_protocol::SessionId;
 
-use super::later::LocalAnswer;
+use super::later::{Later, LocalAnswer};
 use super::on_target::params;
 use super::requests::{Asker, Purpose};
-use super::sessions::{Seat, Virtual};
+use super::sessions::Seat;
 use super::shared::Domain;
-use super::targets::Target;
 use super::turn::Turn;
 use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
 
+/// Chrome has far fewer; whatever else clients call a domain has no events.
+const MAX_DOMAINS: usize = 200;
+
 impl Relay {
     pub(super) fn enable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
-        let was_on = self.note_domain(seat, domain);
         let asker = Asker::new(seat, &command);
+        let was_on = self.virtual_of(seat).is_some_and(|on| on.domains.contains(domain));
+        let later = self.later(asker.clone(), LocalAnswer::Enabled(domain.to_owned()));
+        let attempt = self.commands;
         let Some(target) = self.target_under_mut(seat) else { return };
         let real = target.session.clone();
         match target.shared.domains.get_mut(domain) {
             None => {
-                let pending =
-                    Domain { params: command.params.clone(), result: None, waiting: Vec::new() };
+                let pending = Domain {
+                    attempt,
+                    params: command.params.clone(),
+                    result: None,
+                    waiting: Vec::new(),
+                };
                 target.shared.domains.insert(domain.to_owned(), pending);
-                self.forward(seat, command, &real, Purpose::Enable(domain.to_owned()), turn);
+                self.note_domain(seat, domain);
+                let purpose = Purpose::Enable { domain: domain.to_owned(), attempt };
+                self.forward(seat, command, &real, purpose, turn);
             }
             Some(known) => match &known.result {
-                None => known.waiting.push(asker),
+                None => known.waiting.push(later),
                 // A second Runtime.enable would make an old extension start the domain anew, under
                 // the feet of everybody else.
-                Some(_) if known.params != command.params && !is_only_history(domain) => {
+                Some(_)
+                    if said(&known.params) != said(&command.params) && !is_only_history(domain) =>
+                {
+                    self.replay_once(seat, domain, turn);
                     self.forward(seat, command, &real, Purpose::Forward, turn);
                 }
                 Some(result) if was_on => turn.effects.push(asker.reply(Ok(result.clone()))),
-                Some(_) => {
-                    let answer = LocalAnswer::Enabled(domain.to_owned());
-                    self.answer_in_turn(asker, answer, turn);
-                }
+                Some(_) => self.answer_when_due(later, turn),
             },
         }
     }
@@ -48,13 +60,14 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        domain: &str,
+        (domain, attempt): (&str, u64),
         outcome: &Result<Payload, Error>,
         asker: Option<&Asker>,
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        let Some(known) = target.shared.domains.get_mut(domain) else { return };
+        let known = target.shared.domains.get_mut(domain);
+        let Some(known) = known.filter(|known| known.attempt == attempt) else { return };
         let waiting = std::mem::take(&mut known.waiting);
         match outcome {
             Ok(result) => {
@@ -62,15 +75,15 @@ impl Relay {
                 if let Some(asker) = asker.filter(|_| domain == "Runtime") {
                     self.tell_of_script(&asker.seat, turn);
                 }
-                for asker in waiting {
-                    let answer = LocalAnswer::Enabled(domain.to_owned());
-                    self.answer_in_turn(asker, answer, turn);
+                for later in waiting {
+                    self.answer_when_due(later, turn);
                 }
                 self.switch_off_unless_used(connection, real, domain, turn);
             }
             Err(error) => {
                 target.shared.domains.remove(domain);
-                let failed = waiting.iter().chain(asker);
+                let waiting: Vec<&Asker> = waiting.iter().map(Later::asker).collect();
+                let failed = waiting.iter().copied().chain(asker);
                 for seat in failed.map(|asker| &asker.seat) {
                     if let Some(on) = self.virtual_mut(seat) {
                         on.domains.remove(domain);
@@ -81,17 +94,21 @@ impl Relay {
         }
     }
 
-    /// Tells one session what Chrome has told about a domain; gives what Chrome answered.
-    pub(super) fn replay(&mut self, seat: &Seat, domain: &str, turn: &mut Turn) -> Payload {
+    /// From here on the session gets the domain's events; if it did not before, it is told now what
+    /// Chrome has told about it. Gives what Chrome answered.
+    pub(super) fn replay_once(&mut self, seat: &Seat, domain: &str, turn: &mut Turn) -> Payload {
+        let is_new = self.note_domain(seat, domain);
         let Some(target) = self.target_under_mut(seat) else { return Payload::empty_object() };
-        for (method, params) in target.shared.history(domain) {
-            turn.raw_event(seat, method, Some(params));
-        }
         let known = target.shared.domains.get(domain).and_then(|known| known.result.clone());
-        match domain {
-            "Page" => self.offer_dialog(seat, turn),
-            "Runtime" => self.tell_of_script(seat, turn),
-            _ => {}
+        if is_new {
+            for (method, params) in target.shared.history(domain) {
+                turn.raw_event(seat, method, Some(params));
+            }
+            match domain {
+                "Page" => self.offer_dialog(seat, turn),
+                "Runtime" => self.tell_of_script(seat, turn),
+                _ => {}
+            }
         }
         known.unwrap_or_else(Payload::empty_object)
     }
@@ -106,17 +123,36 @@ impl Relay {
     }
 
     pub(super) fn disable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(seat) else { return };
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
         on.domains.remove(domain);
-        let is_used = self.others(seat).any(|other| other.domains.contains(domain));
+        let breakpoints = match domain {
+            "Debugger" => std::mem::take(&mut on.breakpoints),
+            _ => BTreeSet::new(),
+        };
+        // Whoever switches a domain off before it was on for it has no use for what it waits for.
+        let mut early = on.take_enables(domain);
         let Some(target) = self.target_under_mut(seat) else { return };
+        if let Some(known) = target.shared.domains.get_mut(domain) {
+            let own = known.waiting.extract_if(.., |later| &later.asker().seat == seat);
+            early.extend(own.map(|later| later.asker().clone()));
+        }
+        turn.effects.extend(early.iter().map(|asker| asker.reply(Ok(Payload::empty_object()))));
         // The extension itself lives by the events of Page.
-        if is_used || domain == "Page" {
+        if self.is_wanted(connection, &real, domain) || domain == "Page" {
+            if domain == "Debugger" {
+                self.leave_debugger(connection, &real, seat, breakpoints, turn);
+            }
             turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
         } else {
-            target.shared.forget(domain);
+            if let Some(target) = self.target_mut(connection, &real) {
+                target.shared.forget(domain);
+            }
             self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+        if domain == "Page" {
+            self.leave_dialog(connection, &real, seat.client, turn);
         }
     }
 
@@ -128,8 +164,7 @@ impl Relay {
         domain: &str,
         turn: &mut Turn,
     ) {
-        let is_used = self.over(connection, real).any(|on| on.domains.contains(domain));
-        if is_used || domain == "Page" {
+        if self.is_wanted(connection, real, domain) || domain == "Page" {
             return;
         }
         let Some(target) = self.target_mut(connection, real) else { return };
@@ -137,13 +172,23 @@ impl Relay {
         self.tell_target(connection, real, &format!("{domain}.disable"), None, turn);
     }
 
-    /// From here on the session gets the domain's events; says whether it did before.
+    /// Whether a domain is on for a session, or will be.
+    fn is_wanted(&self, connection: ConnectionId, real: &SessionId, domain: &str) -> bool {
+        let known = self.target(connection, real).and_then(|it| it.shared.domains.get(domain));
+        known.is_some_and(|known| !known.waiting.is_empty())
+            || self.over(connection, real).any(|on| on.wants(domain))
+    }
+
+    /// From here on the session gets the domain's events; says whether it did not before.
     pub(super) fn note_domain(&mut self, seat: &Seat, domain: &str) -> bool {
         let is_new = self.virtual_mut(seat).is_some_and(|on| on.domains.insert(domain.to_owned()));
-        if is_new && let Some(target) = self.target_under_mut(seat) {
+        if is_new
+            && let Some(target) = self.target_under_mut(seat)
+            && target.shared.switched.len() < MAX_DOMAINS
+        {
             target.shared.switched.insert(domain.to_owned());
         }
-        !is_new
+        is_new
     }
 
     /// Each `true` makes Chrome tell the current state again, which does no harm to the others.
@@ -167,54 +212,11 @@ impl Relay {
             self.forward(seat, command, &real, Purpose::Forward, turn);
         }
     }
+}
 
-    /// What the other sessions over the same target asked for.
-    pub(super) fn others<'a>(&'a self, seat: &'a Seat) -> impl Iterator<Item = &'a Virtual> + 'a {
-        let seats = self.target_under(seat).map(|target| target.seats.as_slice());
-        seats
-            .unwrap_or_default()
-            .iter()
-            .filter(move |other| *other != seat)
-            .filter_map(|other| self.virtual_of(other))
-    }
-
-    /// What all sessions over a target asked for, oldest first.
-    pub(super) fn over<'a>(
-        &'a self,
-        connection: ConnectionId,
-        real: &SessionId,
-    ) -> impl Iterator<Item = &'a Virtual> + 'a {
-        let seats = self.target(connection, real).map(|target| target.seats.as_slice());
-        seats.unwrap_or_default().iter().filter_map(|seat| self.virtual_of(seat))
-    }
-
-    pub(super) fn target(&self, connection: ConnectionId, real: &SessionId) -> Option<&Target> {
-        self.extensions.get(connection)?.targets.by_session(real)
-    }
-
-    pub(super) fn target_mut(
-        &mut self,
-        connection: ConnectionId,
-        real: &SessionId,
-    ) -> Option<&mut Target> {
-        self.extensions.get_mut(connection)?.targets.by_session_mut(real)
-    }
-
-    /// The target that a session stands on.
-    pub(super) fn target_under(&self, seat: &Seat) -> Option<&Target> {
-        let connection = self.connection_of(seat)?;
-        self.target(connection, &self.virtual_of(seat)?.real)
-    }
-
-    pub(super) fn target_under_mut(&mut self, seat: &Seat) -> Option<&mut Target> {
-        let connection = self.connection_of(seat)?;
-        let real = self.virtual_of(seat)?.real.clone();
-        self.target_mut(connection, &real)
-    }
-
-    pub(super) fn connection_of(&self, seat: &Seat) -> Option<ConnectionId> {
-        self.clients.get(seat.client).map(|client| client.connection)
-    }
+/// Some clients send an empty object where others send nothing.
+fn said(params: &Option<Payload>) -> Option<&str> {
+    params.as_ref().map(Payload::as_str).filter(|text| *text != "{}")
 }
 
 /// Whether switching the domain on does nothing but tell what there is.

@@ -1,14 +1,15 @@
 //! Downloads go to the user's own folder; extensions cannot change that. Clients are told of them as
 //! a browser would tell, and get a copy where they want their files.
 
-use std::collections::VecDeque;
+mod naming;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use shared_protocol::{
-    DOWNLOADS, DownloadId, DownloadQuery, Extra, FoundDownload, LogLevel, Payload as _,
-};
+use shared_protocol::{DownloadId, DownloadQuery, Extra, FoundDownload, LogLevel, Payload as _};
 
 use super::on_target::params;
 use super::requests::{Asker, Purpose, QUICK, Request};
@@ -17,33 +18,63 @@ use super::turn::Turn;
 use super::{ConnectionId, Effect, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
+use naming::Count;
 
 /// How many downloads of one browser are known at once; the oldest are forgotten first.
 const MAX_KNOWN: usize = 256;
+
+/// How much earlier than it was told a download may have begun: what the user downloaded from the
+/// same address before that is none of a client's business. The extension may take a while to look.
+const TOLD_LATE: Duration = Duration::from_secs(15);
+
+/// A file that a client wants.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WantedCopy {
+    /// Where it is to be.
+    pub to: PathBuf,
+    /// Whether what stands there may be replaced: no page has chosen the name.
+    pub replaces: bool,
+}
 
 const BEGAN: &str = "Browser.downloadWillBegin";
 const PROGRESSED: &str = "Browser.downloadProgress";
 
 /// The downloads of one browser that began in controlled tabs.
 #[derive(Debug, Default)]
-pub(crate) struct Downloads(VecDeque<Download>);
+pub(crate) struct Downloads(VecDeque<Download>, Vec<Count>);
 
 #[derive(Debug)]
 struct Download {
     guid: String,
     url: String,
     suggested_filename: String,
+    began: Instant,
     /// Chrome's id for the download, which is not the one in CDP.
     chrome_id: Option<i64>,
+    /// Whether somebody wants its file, so that it must not be taken for another.
+    is_wanted: bool,
+    /// What Chrome calls others that were found in its place.
+    not_it: Vec<i64>,
     /// What to tell when the file has been copied.
     completed: Option<Map<String, Value>>,
+    /// Whether it is to leave nothing behind.
+    is_denied: bool,
 }
 
 /// Why the extension was asked for a download.
 #[derive(Debug, Clone)]
 pub(crate) struct Search {
     guid: String,
-    cancels: bool,
+    reason: Reason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// Only to know which of Chrome's it is.
+    Name,
+    Copy,
+    Cancel,
+    Remove,
 }
 
 #[derive(Deserialize)]
@@ -111,6 +142,8 @@ impl Relay {
         for seat in self.clients.seats(connection, wants_events) {
             turn.raw_event(&seat, BEGAN.to_owned(), Some(event.clone()));
         }
+        let is_denied = self.is_download_denied(connection);
+        let is_wanted = !self.clients.seats(connection, wants_file).is_empty();
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if extension.downloads.0.len() >= MAX_KNOWN {
             extension.downloads.0.pop_front();
@@ -119,12 +152,19 @@ impl Relay {
             guid: guid.clone(),
             url,
             suggested_filename,
+            began: turn.now,
             chrome_id: None,
+            is_wanted,
+            not_it: Vec::new(),
             completed: None,
+            is_denied,
         });
-        let is_denied = |session: &Session| session.downloads.as_ref().is_some_and(|it| it.deny);
-        if !self.clients.seats(connection, is_denied).is_empty() {
-            self.search_download(connection, None, Search { guid, cancels: true }, turn);
+        if is_wanted {
+            return self.name_download(connection, guid, turn);
+        }
+        if is_denied {
+            let search = Search { guid, reason: Reason::Remove };
+            self.search_download(connection, None, search, turn);
         }
     }
 
@@ -136,73 +176,114 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Ok(Progress { guid, state }) = event.read() else { return };
-        let wants_file = |session: &Session| {
-            session.downloads.as_ref().is_some_and(|wanted| wanted.folder.is_some())
-        };
         let is_wanted = !self.clients.seats(connection, wants_file).is_empty();
-        let can_find = self
-            .extensions
-            .get(connection)
-            .is_some_and(|extension| extension.hello.has_capability(DOWNLOADS));
-        if state == "completed" && is_wanted && can_find {
-            let extension = self.extensions.get_mut(connection);
-            if let Some(download) = extension.and_then(|it| it.downloads.find(&guid)) {
-                download.completed = event.read().ok();
-                let search = Search { guid, cancels: false };
-                return self.search_download(connection, None, search, turn);
-            }
+        if state == "completed" && self.is_denied(connection, &guid) {
+            return self.denied_download_completed(connection, guid, event, turn);
         }
         if state == "completed" && is_wanted {
-            let text = "a client cannot have the file it downloaded: the extension is too old, \
-                        update it";
-            turn.log(LogLevel::Warn, text.to_owned());
+            let search = Search { guid: guid.clone(), reason: Reason::Copy };
+            if self.search_download(connection, None, search, turn) {
+                let extension = self.extensions.get_mut(connection);
+                if let Some(download) = extension.and_then(|it| it.downloads.find(&guid)) {
+                    download.completed = event.read().ok();
+                }
+                return;
+            }
         }
         for seat in self.clients.seats(connection, wants_events) {
-            turn.raw_event(&seat, PROGRESSED.to_owned(), Some(event.clone()));
+            let session = self.clients.session(&seat);
+            if state == "completed" && session.is_some_and(wants_file) {
+                // There is no file where it would look for one.
+                self.tell_canceled(&seat, event, turn);
+            } else {
+                turn.raw_event(&seat, PROGRESSED.to_owned(), Some(event.clone()));
+            }
         }
+    }
+
+    fn tell_canceled(&self, seat: &Seat, event: &Payload, turn: &mut Turn) {
+        let Ok(mut canceled) = event.read::<Map<String, Value>>() else { return };
+        canceled.insert("state".to_owned(), "canceled".into());
+        turn.event(seat, PROGRESSED, &canceled);
+    }
+
+    /// It was too small to be stopped, or the browser did not know it yet. What has been removed by
+    /// then is not looked for again: an earlier file from the same address would be found instead.
+    fn denied_download_completed(
+        &mut self,
+        connection: ConnectionId,
+        guid: String,
+        event: &Payload,
+        turn: &mut Turn,
+    ) {
+        for seat in self.clients.seats(connection, wants_events) {
+            self.tell_canceled(&seat, event, turn);
+        }
+        let extension = self.extensions.get_mut(connection);
+        let download = extension.and_then(|extension| extension.downloads.find(&guid));
+        if download.is_some_and(|download| download.chrome_id.is_none()) {
+            let search = Search { guid, reason: Reason::Remove };
+            self.search_download(connection, None, search, turn);
+        }
+    }
+
+    /// Whether a client wants no downloads, and no other one wants them.
+    fn is_download_denied(&self, connection: ConnectionId) -> bool {
+        let denies = |session: &Session| session.downloads.as_ref().is_some_and(|it| it.deny);
+        !self.clients.seats(connection, denies).is_empty()
+            && self.clients.seats(connection, wants_file).is_empty()
+    }
+
+    fn is_denied(&mut self, connection: ConnectionId, guid: &str) -> bool {
+        let extension = self.extensions.get_mut(connection);
+        extension.and_then(|it| it.downloads.find(guid)).is_some_and(|it| it.is_denied)
     }
 
     /// `Browser.cancelDownload`, which in Chrome never fails.
     pub(super) fn cancel_download(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
         let Some(connection) = self.connection_of(seat) else { return };
-        match (params::<OneDownload>(command), self.require(seat, DOWNLOADS, "downloads")) {
-            (Ok(OneDownload { guid }), Ok(())) => {
-                let search = Search { guid, cancels: true };
-                self.search_download(connection, Some(asker), search, turn);
+        match params::<OneDownload>(command) {
+            Ok(OneDownload { guid }) => {
+                let search = Search { guid, reason: Reason::Cancel };
+                if !self.search_download(connection, Some(asker.clone()), search, turn) {
+                    turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                }
             }
-            (Ok(_), Err(_)) => turn.effects.push(asker.reply(Ok(Payload::empty_object()))),
-            (Err(error), _) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
         }
     }
 
+    /// Asks for a download; tells whether it is known and the extension can be asked.
     fn search_download(
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
         search: Search,
         turn: &mut Turn,
-    ) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        if !extension.hello.has_capability(DOWNLOADS) {
-            turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
-            return;
+    ) -> bool {
+        let Some(proof) = self.proof(connection, turn) else { return false };
+        let Some(extension) = self.extensions.get_mut(connection) else { return false };
+        if extension.downloads.waits_for_name(&search) {
+            return true;
         }
-        let exclude = extension.downloads.0.iter().filter_map(|it| it.chrome_id).collect();
-        let Some(download) = extension.downloads.find(&search.guid) else {
-            turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
-            return;
-        };
-        let (url, at_once, extra) = (download.url.clone(), search.cancels, Extra::default());
-        let query = DownloadQuery { url, exclude, at_once, extra };
+        let exclude = extension.downloads.others(&search.guid);
+        let Some(download) = extension.downloads.find(&search.guid) else { return false };
+        let at_once = search.reason != Reason::Copy;
+        let (url, extra) = (download.url.clone(), Extra::default());
+        let age = turn.now.saturating_duration_since(download.began) + TOLD_LATE;
+        let max_age = u64::try_from(age.as_millis()).ok();
+        let query = DownloadQuery { url, exclude, at_once, max_age, extra };
         let request = Request {
             connection,
             session: None,
             asker,
             purpose: Purpose::Download(search),
             deadline: Some(turn.now + QUICK),
+            needs: None,
         };
-        self.ask_extension(request, |id| RelayMessage::FindDownload { id, query }, turn);
+        self.ask_extension(request, |id| RelayMessage::FindDownload { id, query, proof }, turn);
+        true
     }
 
     /// The extension has looked for a download.
@@ -219,17 +300,30 @@ impl Relay {
             let found = payload.read::<FoundDownload<Payload>>();
             found.map_err(|error| Error::server(error.to_string()))
         });
+        if search.reason == Reason::Name {
+            let id = found.ok().and_then(|found| found.id);
+            return self.download_named(connection, search, id, turn);
+        }
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let Some(download) = extension.downloads.find(&search.guid) else { return };
-        if search.cancels {
-            if let Ok(FoundDownload { id: Some(id), .. }) = found {
-                let download = DownloadId { id, extra: Extra::default() };
-                let id = self.requests.unasked();
-                turn.tell_extension(connection, RelayMessage::CancelDownload { id, download });
+        if search.reason != Reason::Copy {
+            let found = found.ok().and_then(|found| found.id);
+            download.chrome_id = download.chrome_id.or(found);
+            if let Some(id) = download.chrome_id
+                && let Some(proof) = self.proof(connection, turn)
+            {
+                let remove = search.reason == Reason::Remove;
+                let download = DownloadId { id, remove, extra: Extra::default() };
+                let message =
+                    RelayMessage::CancelDownload { id: self.requests.unasked(), download, proof };
+                turn.tell_extension(connection, message);
             }
             return;
         }
         match found {
+            Ok(FoundDownload { id, .. }) if download.is_other(id) => {
+                self.search_download(connection, None, search, turn);
+            }
             Ok(FoundDownload { id, path: Some(path), .. }) => {
                 download.chrome_id = id;
                 let name = download.suggested_filename.clone();
@@ -247,12 +341,12 @@ impl Relay {
         }
     }
 
-    fn copies_wanted(&self, connection: ConnectionId, guid: &str, name: &str) -> Vec<PathBuf> {
-        let mut copies: Vec<PathBuf> = self
+    fn copies_wanted(&self, connection: ConnectionId, guid: &str, name: &str) -> Vec<WantedCopy> {
+        let mut copies: Vec<WantedCopy> = self
             .clients
             .all_of(connection)
             .flat_map(|client| client.sessions.iter())
-            .filter_map(|(_, session)| session.downloads.as_ref()?.file(guid, name))
+            .filter_map(|(_, session)| session.downloads.as_ref()?.copy(guid, name))
             .collect();
         copies.sort();
         copies.dedup();
@@ -264,21 +358,28 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         guid: &str,
-        outcome: Result<(), String>,
+        outcome: Result<BTreeMap<PathBuf, PathBuf>, String>,
         turn: &mut Turn,
     ) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        // Copying may have taken longer than the extension's worker lived.
+        let known = self.extensions.iter_mut().find_map(|(at, extension)| {
+            let is_known = at == connection || extension.downloads.find(guid).is_some();
+            is_known.then_some((at, extension))
+        });
+        let Some((connection, extension)) = known else { return };
         let Some(download) = extension.downloads.find(guid) else { return };
         let name = download.suggested_filename.clone();
         let Some(mut completed) = download.completed.take() else { return };
-        if let Err(why) = outcome {
+        let copied = outcome.unwrap_or_else(|why| {
             turn.log(LogLevel::Warn, format!("a download cannot be given to its client: {why}"));
             completed.insert("state".to_owned(), "canceled".into());
-        }
+            BTreeMap::new()
+        });
         for seat in self.clients.seats(connection, wants_events) {
             let wanted = self.clients.session(&seat).and_then(|it| it.downloads.as_ref());
             let mut event = completed.clone();
-            if let Some(file) = wanted.and_then(|wanted| wanted.file(guid, &name)) {
+            if let Some(file) = wanted.and_then(|wanted| wanted.copy(guid, &name)) {
+                let file = copied.get(&file.to).unwrap_or(&file.to);
                 event.insert("filePath".to_owned(), file.to_string_lossy().into());
             }
             turn.event(&seat, PROGRESSED, &event);
@@ -294,10 +395,15 @@ impl Downloads {
 
 impl DownloadBehavior {
     /// Where a download is to be copied. Names from the page lead nowhere else.
-    fn file(&self, guid: &str, suggested: &str) -> Option<PathBuf> {
+    fn copy(&self, guid: &str, suggested: &str) -> Option<WantedCopy> {
         let wanted = if self.by_guid { guid } else { suggested };
-        Some(self.folder.as_ref()?.join(Path::new(wanted).file_name()?))
+        let to = self.folder.as_ref()?.join(Path::new(wanted).file_name()?);
+        Some(WantedCopy { to, replaces: self.by_guid })
     }
+}
+
+fn wants_file(session: &Session) -> bool {
+    session.downloads.as_ref().is_some_and(|wanted| wanted.folder.is_some())
 }
 
 fn wants_events(session: &Session) -> bool {
@@ -316,9 +422,10 @@ mod tests {
             deny: false,
             events: true,
         };
-        let file = |by_guid| wanted(by_guid).file("G", "../../etc/passwd");
-        assert_eq!(file(false), Some(PathBuf::from("/downloads/passwd")));
-        assert_eq!(file(true), Some(PathBuf::from("/downloads/G")));
-        assert_eq!(wanted(false).file("G", ".."), None);
+        let file = |by_guid| wanted(by_guid).copy("G", "../../etc/passwd");
+        let copy = |to: &str, replaces| Some(WantedCopy { to: PathBuf::from(to), replaces });
+        assert_eq!(file(false), copy("/downloads/passwd", false));
+        assert_eq!(file(true), copy("/downloads/G", true));
+        assert_eq!(wanted(false).copy("G", ".."), None);
     }
 }

@@ -2,10 +2,10 @@
 
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
-use super::requests::Asker;
+use super::requests::{Asker, Purpose};
 use super::sessions::{Kind, Seat, Session, Virtual};
 use super::turn::Turn;
-use super::{ClientId, ConnectionId, Relay};
+use super::{ClientId, ConnectionId, Relay, trace};
 use crate::cdp::Error;
 use crate::payload::Payload;
 
@@ -15,6 +15,7 @@ impl Relay {
     pub(super) fn end_session(&mut self, seat: &Seat, gone: Option<&TargetId>, turn: &mut Turn) {
         let Some(client) = self.clients.get_mut(seat.client) else { return };
         let connection = client.connection;
+        self.children_changed = true;
         for (session_id, session) in client.sessions.close(&seat.session) {
             let ended = Seat { client: seat.client, session: session_id };
             let target_id = match gone {
@@ -25,6 +26,11 @@ impl Relay {
                 turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
             }
             answer_what_waits(&session, turn);
+            for asker in self.take_waiting(connection, &session, &ended) {
+                turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
+            }
+            let trace = self.take_trace(&ended);
+            self.leave_trace(connection, trace, turn);
             match session.parent.clone() {
                 Some(parent) => {
                     let parent = Seat { client: seat.client, session: parent };
@@ -50,29 +56,42 @@ impl Relay {
         }
     }
 
+    pub(super) fn all_clients_leave(&mut self, turn: &mut Turn) {
+        let clients: Vec<ClientId> = self.clients.iter().map(|(id, _)| id).collect();
+        for client in clients {
+            self.client_left(client, turn);
+        }
+    }
+
     /// Forgets a client, and what it asked for.
     pub(super) fn client_left(&mut self, id: ClientId, turn: &mut Turn) {
         let Some(mut client) = self.clients.remove(id) else { return };
         self.requests.abandon(|seat| seat.client == id);
         self.cookie_jobs.forget(id);
+        self.children_changed = true;
         let connection = client.connection;
+        self.leave_trace(connection, client.trace.take(), turn);
+        if let Some(extension) = self.extensions.get_mut(connection) {
+            extension.targets.iter_mut().for_each(|target| target.unhide_from(id));
+        }
         for (session_id, session) in client.sessions.close(&SessionId::new("")) {
             let ended = Seat { client: id, session: session_id };
+            self.take_waiting(connection, &session, &ended);
             self.undo(connection, &ended, session, turn);
         }
         if !client.permissions.is_empty() {
-            self.apply_permissions(connection, None, turn);
+            self.apply_permissions(connection, None, Purpose::Forward, turn);
         }
         self.revision += 1;
     }
 
     /// Undoes what a session did to its target, if there still is one.
     fn undo(&mut self, connection: ConnectionId, seat: &Seat, session: Session, turn: &mut Turn) {
-        let Kind::Target(gone) = session.kind else { return };
+        let Kind::Target(mut gone) = session.kind else { return };
         let real = gone.real.clone();
         let Some(target) = self.target_mut(connection, &real) else { return };
         target.seats.retain(|other| other != seat);
-        self.leave_dialog(connection, &real, seat, turn);
+        self.leave_dialog(connection, &real, seat.client, turn);
         if gone.fetch.is_some() {
             self.leave_fetch(connection, &real, seat, turn);
         }
@@ -81,28 +100,30 @@ impl Relay {
         }
         self.resume_unless_held(connection, &real, turn);
         self.leave_scripts(connection, &real, &gone, turn);
+        let breakpoints = std::mem::take(&mut gone.breakpoints);
+        self.leave_debugger(connection, &real, seat, breakpoints, turn);
         self.leave_overrides(connection, &real, &gone.overrides, turn);
-        self.leave_switches(connection, &real, &gone, turn);
+        self.leave_switches(connection, &real, &mut gone, turn);
     }
 
     fn leave_switches(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        gone: &Virtual,
+        gone: &mut Virtual,
         turn: &mut Turn,
     ) {
-        if gone.screencast && !self.over(connection, real).any(|on| on.screencast) {
-            self.tell_target(connection, real, "Page.stopScreencast", None, turn);
+        if let Some(watching) = gone.screencast.take() {
+            self.leave_screencast(connection, real, watching, turn);
         }
         if gone.tracing {
-            self.tell_target(connection, real, "Tracing.end", None, turn);
+            self.tell_target(connection, real, trace::END, None, turn);
         }
         if gone.lifecycle && !self.over(connection, real).any(|on| on.lifecycle) {
             let off = Some(Payload::of(&serde_json::json!({ "enabled": false })));
             self.tell_target(connection, real, "Page.setLifecycleEventsEnabled", off, turn);
         }
-        for domain in &gone.domains {
+        for domain in &gone.wanted_domains() {
             // Others may wait for an answer that is on its way to the one who left.
             let is_pending = self.target(connection, real).is_some_and(|target| {
                 target.shared.domains.get(domain).is_some_and(|known| known.result.is_none())
@@ -113,8 +134,28 @@ impl Relay {
         }
     }
 
+    /// Those of a session that wait for a domain which another one switches on.
+    fn take_waiting(
+        &mut self,
+        connection: ConnectionId,
+        session: &Session,
+        seat: &Seat,
+    ) -> Vec<Asker> {
+        let target = session.real().and_then(|real| self.target_mut(connection, real));
+        let domains = target.map(|target| target.shared.domains.values_mut()).into_iter().flatten();
+        let waiting = domains.map(|domain| &mut domain.waiting);
+        waiting
+            .flat_map(|all| all.extract_if(.., |later| &later.asker().seat == seat))
+            .map(|later| later.asker().clone())
+            .collect()
+    }
+
     /// What a session is attached to, as long as that is there.
-    fn target_id_of(&self, connection: ConnectionId, session: &Session) -> Option<TargetId> {
+    pub(super) fn target_id_of(
+        &self,
+        connection: ConnectionId,
+        session: &Session,
+    ) -> Option<TargetId> {
         match &session.kind {
             Kind::Target(on) => {
                 self.target(connection, &on.real).map(|it| it.info.target_id.clone())

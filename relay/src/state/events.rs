@@ -19,8 +19,9 @@ impl Relay {
         let Some(real) = session_id else { return };
         let Some(target) = self.target_mut(connection, &real) else { return };
         if let Some(params) = &params {
-            target.shared.note(&target.info.target_id, &method, params);
+            target.shared.note(&method, params);
             match method.as_str() {
+                "Debugger.paused" => self.target_paused(connection, &real, params),
                 "Page.frameNavigated" => self.frame_navigated(connection, &real, params, turn),
                 "Page.downloadWillBegin" => self.download_began(connection, params, turn),
                 "Page.downloadProgress" => self.download_progressed(connection, params, turn),
@@ -28,8 +29,8 @@ impl Relay {
                     return self.dialog_opened(connection, &real, params.clone(), turn);
                 }
                 "Page.javascriptDialogClosed" => {
-                    target.shared.dialog = None;
-                    self.announce_tab(connection, &real, turn);
+                    self.dialog_closed(connection, &real, turn);
+                    self.children_changed = true;
                 }
                 "Fetch.requestPaused" | "Fetch.authRequired" => {
                     return self.request_paused(connection, &real, method, params, turn);
@@ -37,7 +38,21 @@ impl Relay {
                 _ => {}
             }
         }
-        let mut audience = self.audience(connection, &real, &method, params.as_ref());
+        match method.as_str() {
+            "Inspector.targetCrashed" => self.announce_crash(connection, &real, turn),
+            "Inspector.targetReloadedAfterCrash" => {
+                if let Some(target) = self.target_mut(connection, &real) {
+                    target.is_crashed = false;
+                    self.children_changed = true;
+                }
+            }
+            _ => {}
+        }
+        let mut audience = match method.as_str() {
+            "Tracing.tracingComplete" => self.tracers(connection, &real, true),
+            tracing if tracing.starts_with("Tracing.") => self.tracers(connection, &real, false),
+            _ => self.audience(connection, &real, &method, params.as_ref()),
+        };
         let last = audience.pop();
         for seat in &audience {
             turn.raw_event(seat, method.clone(), params.clone());
@@ -72,17 +87,12 @@ impl Relay {
             }
             ("Page.lifecycleEvent", _) => such(&|on| on.lifecycle),
             ("Page.screencastFrame" | "Page.screencastVisibilityChanged", _) => {
-                such(&|on| on.screencast)
+                such(&|on| on.screencast.is_some())
             }
             ("Page.fileChooserOpened", _) => {
                 such(&|on| on.overrides.has("Page.setInterceptFileChooserDialog"))
             }
             ("Input.dragIntercepted", _) => such(&|on| on.overrides.has("Input.setInterceptDrags")),
-            (_, "Tracing") => {
-                let mut seats = such(&|on| on.tracing);
-                seats.extend(self.browser_tracers(connection, real));
-                seats
-            }
             (_, "Inspector") => such(&|_| true),
             (_, domain) => {
                 // The extension switches Page on for itself; other domains that nobody ever

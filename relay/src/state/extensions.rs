@@ -1,15 +1,25 @@
 //! The connected extensions, and which of them serves a client.
 
-use std::collections::BTreeMap;
-use std::time::Instant;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
-use shared_protocol::{ExtensionHello, SessionId, StableKey, TargetId};
+use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
 use super::ConnectionId;
 use super::downloads::Downloads;
 use super::reconnect::{Held, Presence};
-use super::targets::Targets;
+use super::sessions::{Kind, Virtual};
+use super::targets::{Target, Targets};
 use crate::browser_version::BrowserVersion;
+use crate::payload::RelayMessage;
+
+/// How long an extension that answers pings may say nothing. A message may be large, and the machine
+/// busy.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// What the user can do about it, for a close reason.
+pub(crate) const NO_EXTENSION: &str =
+    "no extension is connected: open Chrome with Playwriter and click its icon on a tab";
 
 #[derive(Debug, Default)]
 pub(crate) struct Extensions(BTreeMap<ConnectionId, Extension>);
@@ -17,12 +27,17 @@ pub(crate) struct Extensions(BTreeMap<ConnectionId, Extension>);
 #[derive(Debug)]
 pub(crate) struct Extension {
     pub(crate) hello: ExtensionHello,
+    pub(crate) features: Features,
+    /// What was asked of it that it does not have.
+    pub(crate) missed: Features,
     pub(crate) stable_key: StableKey,
     /// The browser's own words about itself, from the handshake: every extension ever released
     /// sends it without knowing.
     pub(crate) user_agent: String,
     pub(crate) targets: Targets,
     pub(crate) downloads: Downloads,
+    /// The profile's context, once a tab has told its name.
+    pub(crate) context: Option<String>,
     /// Whether a client came before all its tabs were known, and may have to get one.
     pub(crate) may_lack_tab: bool,
     /// Whether it has been asked for a first tab, for which its clients wait.
@@ -30,12 +45,39 @@ pub(crate) struct Extension {
     pub(crate) presence: Presence,
     /// What clients sent while it was away.
     pub(crate) held: Vec<Held>,
+    /// What the relay itself had to say meanwhile.
+    pub(crate) unsaid: VecDeque<RelayMessage>,
     pub(crate) next_ping: Instant,
+    /// When it last said anything.
+    pub(crate) heard: Instant,
+    /// Whether it answers pings, which the very first ones did not.
+    pub(crate) pongs: bool,
 }
 
 impl Extension {
+    /// Whether something is wrong with it: a worker that lives answers pings.
+    pub(crate) fn is_silent(&self, now: Instant) -> bool {
+        self.pongs && now.saturating_duration_since(self.heard) >= SILENCE
+    }
+
     pub(crate) fn version(&self) -> BrowserVersion {
         BrowserVersion::of(Some(&self.user_agent), self.hello.browser_version.as_deref())
+    }
+
+    /// What the user is to know about it.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.missed.iter().map(|feature| self.too_old_for(feature)).collect()
+    }
+
+    pub(crate) fn too_old_for(&self, feature: Feature) -> String {
+        let browser = self.hello.browser.as_deref().filter(|name| !name.is_empty());
+        let browser = browser.unwrap_or("this browser");
+        let version = self.hello.version.as_deref().filter(|version| !version.is_empty());
+        let version = version.map_or_else(String::new, |version| format!(" ({version})"));
+        format!(
+            "the Playwriter extension in {browser}{version} is too old for {}: update the extension",
+            feature.name()
+        )
     }
 }
 
@@ -78,30 +120,35 @@ impl Extensions {
             .map(|(connection, _)| connection)
     }
 
+    /// The newest connection of the installation that this one belongs to.
+    pub(crate) fn heir_of(&self, connection: ConnectionId) -> ConnectionId {
+        let key = self.get(connection).map(|extension| &extension.stable_key);
+        key.and_then(|key| self.newest(key)).unwrap_or(connection)
+    }
+
     /// The extension for a client: the one it names by connection or stable key, else the only
-    /// one, else the only one with tabs.
+    /// one, else the only one with tabs. One whose worker is just away counts if no other does.
     ///
     /// # Errors
     ///
     /// Says in a few words, for a close reason, what the user can do.
     pub(crate) fn choose(&self, wanted: Option<&str>) -> Result<ConnectionId, String> {
-        let newest: Vec<ConnectionId> = self
-            .connected()
-            .filter(|(connection, extension)| {
-                self.newest(&extension.stable_key) == Some(*connection)
-            })
-            .map(|(connection, _)| connection)
-            .collect();
         if let Some(wanted) = wanted {
-            return self
-                .connected()
-                .rev()
-                .find(|(connection, extension)| {
-                    connection.to_string() == wanted || extension.stable_key.as_str() == wanted
-                })
+            let is_wanted = |(connection, extension): &(ConnectionId, &Extension)| {
+                connection.to_string() == wanted || extension.stable_key.as_str() == wanted
+            };
+            let found = self.connected().rev().find(is_wanted);
+            return found
+                .or_else(|| self.iter().rev().find(is_wanted))
                 .map(|(connection, _)| connection)
                 .ok_or_else(|| "no extension with this extensionId is connected".to_owned());
         }
+        let (here, away): (Vec<_>, Vec<_>) = self
+            .iter()
+            .filter(|(connection, it)| self.newest(&it.stable_key) == Some(*connection))
+            .partition(|(_, extension)| extension.presence.is_connected());
+        let newest = if here.is_empty() { away } else { here };
+        let newest: Vec<ConnectionId> = newest.into_iter().map(|(it, _)| it).collect();
         let with_tabs: Vec<ConnectionId> = newest
             .iter()
             .copied()
@@ -110,20 +157,21 @@ impl Extensions {
             })
             .collect();
         match (newest.as_slice(), with_tabs.as_slice()) {
-            ([], _) => Err(
-                "no extension is connected: open Chrome with Playwriter and click its icon on a tab"
-                    .to_owned(),
-            ),
+            ([], _) => Err(NO_EXTENSION.to_owned()),
             ([only], _) | (_, [only]) => Ok(*only),
             (several, _) => Err(self.choices(several)),
         }
     }
 
-    /// The extension that has a target, and its session of it.
-    pub(crate) fn with_target(&self, id: &TargetId) -> Option<(ConnectionId, Option<SessionId>)> {
+    /// The extension that has a target, and what a session of it is.
+    pub(crate) fn with_target(&self, id: &TargetId) -> Option<(ConnectionId, Kind)> {
         self.connected().rev().find_map(|(connection, extension)| {
-            let target = extension.targets.by_target_id(id)?;
-            Some((connection, Some(target.session.clone())))
+            let targets = &extension.targets;
+            let page = |page: &Target| Kind::Target(Box::new(Virtual::over(page.session.clone())));
+            let tab = |page: &Target| Kind::Tab { page: page.session.clone() };
+            let kind =
+                targets.by_target_id(id).map(page).or_else(|| targets.by_tab_id(id).map(tab));
+            Some((connection, kind?))
         })
     }
 

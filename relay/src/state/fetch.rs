@@ -14,6 +14,7 @@ use super::on_target::params;
 use super::requests::{Asker, Purpose};
 use super::sessions::Seat;
 use super::turn::Turn;
+use super::wishes::Before;
 use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
@@ -60,14 +61,37 @@ impl Relay {
         let is_off = wanted.is_none();
         let Some(connection) = self.connection_of(seat) else { return };
         let Some(on) = self.virtual_mut(seat) else { return };
-        on.fetch = wanted;
+        let before = Before::Fetch { since, wanted: std::mem::replace(&mut on.fetch, wanted) };
         let real = on.real.clone();
         if is_off {
             self.pass_on_all_of(connection, &real, seat, turn);
         }
         let (method, params) = self.fetch_for_all(connection, &real);
         let command = Command { method: method.to_owned(), params, ..command };
-        self.forward(seat, command, &real, Purpose::Forward, turn);
+        let purpose = if is_off { Purpose::Forward } else { Purpose::Wish(before) };
+        self.forward(seat, command, &real, purpose, turn);
+    }
+
+    /// Chrome did not take what a session wants to intercept, or not in time.
+    pub(super) fn take_fetch_back(
+        &mut self,
+        seat: &Seat,
+        since: u64,
+        before: Option<Wanted>,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        if on.fetch.as_ref().is_some_and(|wanted| wanted.since == since) {
+            let is_off = before.is_none();
+            on.fetch = before;
+            let real = on.real.clone();
+            if is_off {
+                self.pass_on_all_of(connection, &real, seat, turn);
+            }
+            let (method, params) = self.fetch_for_all(connection, &real);
+            self.tell_target(connection, &real, method, params, turn);
+        }
     }
 
     /// What Chrome must intercept so that every session gets what it wants.
@@ -145,6 +169,7 @@ impl Relay {
             next,
             changes: Map::new(),
             wants_response: asked,
+            is_resting: false,
         });
     }
 
@@ -172,13 +197,13 @@ impl Relay {
                 }
                 let is_last = paused.next.is_empty();
                 if is_last && paused.changes.is_empty() {
-                    paused.rest();
+                    target.shared.paused.let_go(&request_id);
                     return self.forward(seat, command, &real, Purpose::Forward, turn);
                 }
                 paused.merge(changes);
                 if is_last {
                     let params = Payload::of(&paused.changes);
-                    paused.rest();
+                    target.shared.paused.let_go(&request_id);
                     let command = Command { params: Some(params), ..command };
                     return self.forward(seat, command, &real, Purpose::Forward, turn);
                 }
@@ -220,22 +245,25 @@ impl Relay {
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
         let mut let_go = Vec::new();
+        target.shared.paused.forget(seat);
         for paused in &mut target.shared.paused.0 {
-            paused.next.retain(|other| other != seat);
-            if &paused.holder != seat || paused.is_resting() {
+            if &paused.holder != seat || paused.is_resting {
                 continue;
             }
             if paused.next.is_empty() {
                 let mut changes = std::mem::take(&mut paused.changes);
                 changes.insert("requestId".to_owned(), paused.id.clone().into());
                 let is_auth = paused.method == "Fetch.authRequired";
-                let_go.push(decision(is_auth, paused.at_response, changes));
-                paused.rest();
+                let (method, params) = decision(is_auth, paused.at_response, changes);
+                let_go.push((paused.id.clone(), method, params));
             } else {
                 paused.offer_to_next(turn);
             }
         }
-        for (method, params) in let_go {
+        for (id, _, _) in &let_go {
+            target.shared.paused.let_go(id);
+        }
+        for (_, method, params) in let_go {
             self.tell_target(connection, real, method, Some(params), turn);
         }
     }

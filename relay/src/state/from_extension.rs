@@ -3,19 +3,18 @@
 use std::time::Instant;
 
 use shared_protocol::{
-    AttachedToTarget, CdpEvent, CloseCode, DetachedFromTarget, ExtensionHello, Extra, InitialTab,
-    LogLevel, Payload as _, RequestId, StableKey, WINDOW_MODE, WindowMode,
+    AttachedToTarget, CdpEvent, CloseCode, DetachedFromTarget, ExtensionHello, Extra, Feature,
+    Features, InitialTab, LogLevel, Payload as _, RequestId, StableKey,
 };
 
 use super::announce::InfoEvent;
-use super::downloads::Downloads;
 use super::extensions::Extension;
 use super::reconnect::Inheritance;
 use super::requests::{Purpose, Request};
 use super::turn::Turn;
-use super::{ConnectionId, Effect, MAX_EXTENSIONS, PING_INTERVAL, Relay};
+use super::{ConnectionId, Effect, MAX_EXTENSIONS, PING_INTERVAL, Relay, data_addresses};
 use crate::cdp::Error;
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
+use crate::payload::{ExtensionMessage, Payload};
 
 impl Relay {
     pub(super) fn extension_connected(
@@ -25,42 +24,45 @@ impl Relay {
         user_agent: String,
         turn: &mut Turn,
     ) {
-        if self.extensions.iter().count() >= MAX_EXTENSIONS {
-            let (code, reason) = (CloseCode::ExtensionInUse, "too many extensions".to_owned());
-            return turn.effects.push(Effect::CloseExtension { connection, code, reason });
-        }
         let stable_key = hello
             .stable_key()
             .unwrap_or_else(|| StableKey::new(format!("connection:{connection}")));
+        let is_known = self.extensions.newest(&stable_key).is_some();
+        if self.extensions.iter().count() >= MAX_EXTENSIONS && !is_known {
+            let (code, reason) = (CloseCode::ExtensionInUse, "too many extensions".to_owned());
+            return turn.effects.push(Effect::CloseExtension { connection, code, reason });
+        }
         let version = hello.version.as_deref().unwrap_or("an unknown version");
         turn.log(LogLevel::Info, format!("extension {connection} connected as {version}"));
-        if hello.has_capability(WINDOW_MODE) {
-            let separate_window = self.policy.separate_window;
-            let mode = WindowMode { separate_window, extra: Extra::default() };
-            turn.tell_extension(connection, RelayMessage::SetWindowMode(mode));
-        } else if self.policy.separate_window {
-            let text =
-                format!("extension {connection} is too old for a separate window: update it");
-            turn.log(LogLevel::Warn, text);
-        }
-        let Inheritance { targets, held, presence } = self.succeed(&stable_key, connection, turn);
+        let Inheritance { targets, downloads, held, unsaid, missed, presence } =
+            self.succeed(&stable_key, connection, turn);
+        let features = Features::of(&hello);
         let next_ping: Instant = turn.now + PING_INTERVAL;
         let extension = Extension {
+            features,
+            missed: missed.without(features),
             hello,
             stable_key,
             user_agent,
             targets,
-            downloads: Downloads::default(),
+            downloads,
+            context: None,
             may_lack_tab: false,
             opens_tab: false,
             presence,
             held,
+            unsaid,
             next_ping,
+            heard: turn.now,
+            pongs: false,
         };
         self.extensions.insert(connection, extension);
         self.revision += 1;
-        if self.clients.all_of(connection).any(|client| !client.permissions.is_empty()) {
-            self.apply_permissions(connection, None, turn);
+        self.say_window_mode(connection, turn);
+        self.say_notice(connection, turn);
+        if features.has(Feature::Permissions) {
+            // Also if there are none: it may have some of clients that left meanwhile.
+            self.apply_permissions(connection, None, Purpose::Forward, turn);
         }
         self.is_back_if_nothing_is_missing(connection, turn);
     }
@@ -71,6 +73,10 @@ impl Relay {
         message: ExtensionMessage,
         turn: &mut Turn,
     ) {
+        if let Some(extension) = self.extensions.get_mut(connection) {
+            extension.heard = turn.now;
+            extension.pongs |= matches!(message, ExtensionMessage::Pong);
+        }
         match message {
             ExtensionMessage::Reply { id, outcome } => {
                 self.extension_replied(connection, id, outcome, turn);
@@ -102,10 +108,25 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(request) = self.requests.answer(connection, id) else { return };
-        let outcome = outcome
-            .map(|result| result.unwrap_or_else(Payload::empty_object))
-            .map_err(|text| Error::from_extension(&text));
+        let outcome = match (outcome, request.needs) {
+            (Ok(None), Some(feature)) => Err(self.turned_out_to_lack(connection, feature, turn)),
+            (Ok(result), _) => Ok(result.unwrap_or_else(Payload::empty_object)),
+            (Err(text), _) => Err(Error::from_extension(&text)),
+        };
         self.conclude(id, request, outcome, turn);
+    }
+
+    /// There is no room for a command among those that wait for the extension.
+    pub(super) fn command_refused(
+        &mut self,
+        connection: ConnectionId,
+        id: RequestId,
+        turn: &mut Turn,
+    ) {
+        let Some(request) = self.requests.answer(connection, id) else { return };
+        let error =
+            Error::server("the browser does not keep up with what it is sent: send less at once");
+        self.conclude(id, request, Err(error), turn);
     }
 
     /// A request has its answer, from the extension or because none will come.
@@ -113,37 +134,76 @@ impl Relay {
         &mut self,
         id: RequestId,
         request: Request,
-        outcome: Result<Payload, Error>,
+        mut outcome: Result<Payload, Error>,
         turn: &mut Turn,
     ) {
         let Request { connection, session, asker, purpose, .. } = request;
+        let is_own = asker.is_none();
+        // Its tabs may have gone over to the next connection of the same installation.
+        let connection = self.extensions.heir_of(connection);
         match (purpose, session) {
-            (Purpose::AutoAttach, _) => {
+            (Purpose::AutoAttach, real) => {
+                if let (Err(_), Some(real)) = (&outcome, real) {
+                    self.auto_attach_failed(connection, &real, is_own, turn);
+                }
                 if let Some(asker) = &asker {
                     self.announce_children(&asker.seat, turn);
                 }
             }
-            (Purpose::Enable(domain), Some(real)) => {
-                self.enabled(connection, &real, &domain, &outcome, asker.as_ref(), turn);
+            (Purpose::StartTrace, Some(real)) => {
+                if outcome.is_ok() {
+                    self.trace_started(connection, asker.as_ref(), real, turn);
+                }
+            }
+            (Purpose::Wish(before), _) => {
+                if let (Err(_), Some(asker)) = (&outcome, &asker) {
+                    self.take_back(asker, before, turn);
+                }
+            }
+            (Purpose::AnswerDialog, Some(real)) => {
+                if outcome.is_err() {
+                    self.dialog_not_answered(connection, &real);
+                }
+            }
+            (Purpose::Enable { domain, attempt }, Some(real)) => {
+                let domain = (domain.as_str(), attempt);
+                self.enabled(connection, &real, domain, &outcome, asker.as_ref(), turn);
             }
             (Purpose::AddScript, Some(real)) => {
                 if let Ok(result) = &outcome {
                     self.script_added(connection, &real, asker.as_ref(), result, turn);
                 }
             }
-            (Purpose::RunsPage, Some(real)) => {
+            (Purpose::AddBreakpoint, Some(real)) => {
+                if let Ok(result) = &outcome {
+                    self.breakpoint_added(connection, &real, asker.as_ref(), result, turn);
+                }
+            }
+            (Purpose::RunsPage { opens_data }, Some(real)) => {
                 if let Some(target) = self.target_mut(connection, &real) {
                     target.shared.last_run = target.shared.last_run.max(id);
+                    if opens_data {
+                        outcome = data_addresses::explained(&target.info.target_id, outcome);
+                    }
                 }
             }
             (Purpose::InitialTab, _) => return self.initial_tab_came(connection, outcome, turn),
+            (Purpose::FirstTab, _) => return self.first_tab_came(connection, outcome.err(), turn),
             (Purpose::Cookies(question), _) => return self.cookies_came(question, outcome, turn),
             (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
             (Purpose::Forward | Purpose::CloseTarget, _)
-            | (Purpose::Enable(_) | Purpose::AddScript | Purpose::RunsPage, None) => {}
+            | (
+                Purpose::Enable { .. }
+                | Purpose::AddScript
+                | Purpose::AddBreakpoint
+                | Purpose::RunsPage { .. }
+                | Purpose::StartTrace
+                | Purpose::AnswerDialog,
+                None,
+            ) => {}
         }
         let Some(asker) = asker else { return };
         turn.effects.push(asker.reply(outcome));
@@ -165,7 +225,7 @@ impl Relay {
             let tab = payload.read::<InitialTab<Payload>>();
             tab.map_err(|error| Error::server(error.to_string()))
         });
-        match tab {
+        let failure = match tab {
             Ok(tab) => {
                 let attached = AttachedToTarget {
                     session_id: tab.session_id,
@@ -174,13 +234,22 @@ impl Relay {
                     extra: Extra::default(),
                 };
                 self.tab_attached(connection, attached, turn);
+                None
             }
-            Err(error) => {
-                turn.log(
-                    LogLevel::Warn,
-                    format!("no first tab could be opened: {}", error.message),
-                );
-            }
+            Err(error) => Some(error),
+        };
+        self.first_tab_came(connection, failure, turn);
+    }
+
+    fn first_tab_came(
+        &mut self,
+        connection: ConnectionId,
+        failure: Option<Error>,
+        turn: &mut Turn,
+    ) {
+        if let Some(error) = failure {
+            let text = format!("no first tab could be opened: {}", error.message);
+            turn.log(LogLevel::Warn, text);
         }
         if let Some(extension) = self.extensions.get_mut(connection) {
             extension.opens_tab = false;

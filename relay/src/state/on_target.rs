@@ -8,7 +8,7 @@ use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request, is_quick};
 use super::sessions::Seat;
 use super::turn::Turn;
-use super::{ConnectionId, Relay};
+use super::{ConnectionId, Relay, trace};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 
@@ -41,12 +41,28 @@ impl Relay {
             ("Runtime.runIfWaitingForDebugger", _) => self.let_run(seat, command, turn),
             (
                 "Page.addScriptToEvaluateOnNewDocument"
-                | "Page.removeScriptToEvaluateOnNewDocument",
+                | "Page.removeScriptToEvaluateOnNewDocument"
+                | "Page.addScriptToEvaluateOnLoad"
+                | "Page.removeScriptToEvaluateOnLoad",
                 _,
             ) => self.script_command(seat, command, turn),
             ("Runtime.addBinding" | "Runtime.removeBinding", _) => {
                 self.binding_command(seat, command, turn);
             }
+            (
+                "Debugger.setBreakpoint"
+                | "Debugger.setBreakpointByUrl"
+                | "Debugger.setBreakpointOnFunctionCall"
+                | "Debugger.setInstrumentationBreakpoint"
+                | "Debugger.removeBreakpoint"
+                | "Debugger.pause"
+                | "Debugger.resume"
+                | "Debugger.stepInto"
+                | "Debugger.stepOut"
+                | "Debugger.stepOver"
+                | "Debugger.continueToLocation",
+                _,
+            ) => self.debugger_command(seat, command, turn),
             ("Page.handleJavaScriptDialog", _) => self.handle_dialog(seat, command, turn),
             ("Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck", _) => {
                 self.screencast_command(seat, command, turn);
@@ -56,12 +72,8 @@ impl Relay {
                 turn.log(LogLevel::Info, KEPT_BACK.to_owned());
                 turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
             }
-            ("Tracing.start", _) => {
-                if let Some(on) = self.virtual_mut(seat) {
-                    on.tracing = true;
-                }
-                self.forward(seat, command, &real, Purpose::Forward, turn);
-            }
+            ("Tracing.start", _) => self.forward(seat, command, &real, Purpose::StartTrace, turn),
+            (trace::END, _) => self.end_trace(seat, &real, command, turn),
             // It would hide failures from the user; clients that send it live well without.
             ("Security.setIgnoreCertificateErrors", _) => {
                 turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
@@ -72,8 +84,9 @@ impl Relay {
             (method, _) => match Rule::of(method) {
                 Some(rule) => self.override_command(seat, rule, command, turn),
                 None => {
-                    let command = with_own_object_group(seat, &real, command);
-                    self.forward(seat, command, &real, Purpose::of(method), turn);
+                    let command = with_own_object_group(seat, command);
+                    let purpose = Purpose::of(&command);
+                    self.forward(seat, command, &real, purpose, turn);
                 }
             },
         }
@@ -96,6 +109,7 @@ impl Relay {
             asker: Some(Asker::new(seat, &command)),
             purpose,
             deadline: quick.then(|| turn.now + QUICK),
+            needs: None,
         });
         if quick && let Some(on) = self.virtual_mut(seat) {
             on.outstanding.insert(id);
@@ -116,7 +130,7 @@ impl Relay {
     ) {
         let deadline = Some(turn.now + QUICK);
         let session = real.cloned();
-        let request = Request { connection, session, asker, purpose, deadline };
+        let request = Request { connection, session, asker, purpose, deadline, needs: None };
         let id = self.requests.add(request);
         let command = cdp_command(method.to_owned(), real.cloned(), params);
         turn.tell_extension(connection, RelayMessage::Command { id, command });
@@ -173,14 +187,14 @@ pub(super) fn params<T: serde::de::DeserializeOwned>(command: &Command) -> Resul
 }
 
 /// Gives object groups a name of the session's own, so that releasing one leaves those of the other
-/// sessions alone. The first session over a target keeps its names.
-fn with_own_object_group(seat: &Seat, real: &SessionId, command: Command) -> Command {
+/// sessions alone.
+fn with_own_object_group(seat: &Seat, command: Command) -> Command {
     use serde_json::value::{RawValue, to_raw_value};
     use std::collections::BTreeMap;
 
     const GROUP: &str = "objectGroup";
     let mentioned = command.params.as_ref().is_some_and(|params| params.as_str().contains(GROUP));
-    if &seat.session == real || !mentioned {
+    if !mentioned {
         return command;
     }
     let fields = params::<BTreeMap<String, Box<RawValue>>>(&command);

@@ -2,16 +2,21 @@
 
 use serde::Deserialize;
 use shared_protocol::{
-    Extra, PERMISSIONS, PermissionName, PermissionRule, PermissionSetting, Permissions,
+    Extra, Feature, PermissionName, PermissionRule, PermissionSetting, Permissions, Understood,
 };
 
+use super::cookies::origin;
 use super::on_target::params;
 use super::requests::{Asker, Purpose, QUICK, Request};
 use super::sessions::Seat;
 use super::turn::Turn;
-use super::{ConnectionId, Relay};
+use super::wishes::Before;
+use super::{ClientId, ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
+
+/// Shows that the extension can be told what sites may do.
+type Proof = Understood<{ Feature::Permissions as u8 }>;
 
 pub(crate) type Rule = PermissionRule<Payload>;
 
@@ -44,12 +49,13 @@ impl Relay {
             let had_any = !std::mem::take(&mut client.permissions).is_empty();
             let connection = client.connection;
             return if had_any {
-                self.apply_permissions(connection, Some(asker), turn);
+                self.apply_permissions(connection, Some(asker), Purpose::Forward, turn);
             } else {
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             };
         }
-        let rules = self.require(seat, PERMISSIONS, "permissions").and_then(|()| rules(command));
+        let proof: Result<Proof, Error> = self.require(seat, turn);
+        let rules = proof.and_then(|_| rules(command));
         let Some(client) = self.clients.get_mut(seat.client) else { return };
         match rules {
             Ok(rules) if client.permissions.len() + rules.len() > MAX_RULES => {
@@ -57,12 +63,32 @@ impl Relay {
                 turn.effects.push(asker.reply(Err(error)));
             }
             Ok(rules) => {
-                client.permissions.extend(rules);
+                let replaced = replace(&mut client.permissions, &rules);
+                let before = Before::Permissions { added: rules, replaced };
                 let connection = client.connection;
-                self.apply_permissions(connection, Some(asker), turn);
+                self.apply_permissions(connection, Some(asker), Purpose::Wish(before), turn);
             }
             Err(error) => turn.effects.push(asker.reply(Err(error))),
         }
+    }
+
+    /// The browser did not take some rules: those that they replaced count again.
+    pub(super) fn take_permissions_back(
+        &mut self,
+        client: ClientId,
+        added: &[Rule],
+        replaced: Vec<Rule>,
+        turn: &mut Turn,
+    ) {
+        let Some(state) = self.clients.get_mut(client) else { return };
+        let permissions = &mut state.permissions;
+        permissions.retain(|rule| !added.contains(rule));
+        let is_open = |old: &Rule| !permissions.iter().any(|rule| is_about_the_same(rule, old));
+        let again: Vec<Rule> = replaced.into_iter().filter(is_open).collect();
+        permissions.extend(again);
+        let connection = state.connection;
+        // It may have taken some of them.
+        self.apply_permissions(connection, None, Purpose::Forward, turn);
     }
 
     /// Tells the extension what all its clients want together.
@@ -70,24 +96,20 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
+        purpose: Purpose,
         turn: &mut Turn,
     ) {
-        let extension = self.extensions.get(connection);
-        if !extension.is_some_and(|extension| extension.hello.has_capability(PERMISSIONS)) {
+        let Some(proof) = self.proof(connection, turn) else {
             // An older one may have taken the place of the one that understood.
             turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
             return;
-        }
+        };
         let rules = self.clients.all_of(connection).flat_map(|it| it.permissions.clone()).collect();
         let permissions = Permissions { rules, extra: Extra::default() };
-        let request = Request {
-            connection,
-            session: None,
-            asker,
-            purpose: Purpose::Forward,
-            deadline: Some(turn.now + QUICK),
-        };
-        self.ask_extension(request, |id| RelayMessage::SetPermissions { id, permissions }, turn);
+        let deadline = Some(turn.now + QUICK);
+        let request = Request { connection, session: None, asker, purpose, deadline, needs: None };
+        let message = |id| RelayMessage::SetPermissions { id, permissions, proof };
+        self.ask_extension(request, message, turn);
     }
 }
 
@@ -95,12 +117,14 @@ fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
     let rule = |name, origin, setting| Rule { name, origin, setting, extra: Extra::default() };
     if command.method == "Browser.grantPermissions" {
         let GrantPermissions { origin, permissions } = params(command)?;
+        let origin = origin.map(|url| origin_of(&url)).transpose()?;
         let names: Vec<Option<PermissionName>> =
             permissions.iter().map(|name| setting_of(name)).collect::<Result<_, _>>()?;
         let allow = |name| rule(name, origin.clone(), PermissionSetting::Allow);
         return Ok(names.into_iter().flatten().map(allow).collect());
     }
     let SetPermission { origin, permission, setting } = params(command)?;
+    let origin = origin.map(|url| origin_of(&url)).transpose()?;
     let setting = match setting.as_str() {
         "granted" => PermissionSetting::Allow,
         "denied" => PermissionSetting::Block,
@@ -108,6 +132,24 @@ fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
         other => return Err(Error::invalid_params(format!("Unknown permission setting: {other}"))),
     };
     Ok(setting_of(&permission.name)?.map(|name| rule(name, origin, setting)).into_iter().collect())
+}
+
+/// Puts new rules in the place of those about the same, and gives the latter.
+fn replace(rules: &mut Vec<Rule>, new: &[Rule]) -> Vec<Rule> {
+    let is_replaced = |old: &mut Rule| new.iter().any(|new| is_about_the_same(new, old));
+    let replaced = rules.extract_if(.., is_replaced).collect();
+    rules.extend(new.iter().cloned());
+    replaced
+}
+
+fn is_about_the_same(one: &Rule, other: &Rule) -> bool {
+    (one.name, &one.origin) == (other.name, &other.origin)
+}
+
+/// Clients name an origin by any address in it.
+fn origin_of(url: &str) -> Result<String, Error> {
+    let opaque = || Error::new(-32602, "Permission can't be granted to opaque origins.");
+    origin(url).map(str::to_ascii_lowercase).ok_or_else(opaque)
 }
 
 /// Chrome's content setting for a permission; `None` for what every page may do anyway.

@@ -1,17 +1,20 @@
 //! An extension's worker may die and come back at any time. Its tabs stay attached meanwhile, so
 //! its clients are kept, and what they send waits, until it is back or too long gone.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use shared_protocol::{CloseCode, INVENTORY_READY, LogLevel, SessionId, StableKey};
+use shared_protocol::{CloseCode, Feature, Features, LogLevel, SessionId, StableKey};
 
-use super::extensions::Extension;
+use super::downloads::Downloads;
+use super::extensions::{Extension, NO_EXTENSION};
 use super::requests::Asker;
 use super::sessions::Seat;
 use super::targets::Targets;
 use super::turn::Turn;
 use super::{ClientId, ConnectionId, Effect, Relay};
 use crate::cdp::{Command, Error};
+use crate::payload::RelayMessage;
 
 /// How long a worker may be away. It starts within a fraction of a second once something wakes it.
 const AWAY: Duration = Duration::from_secs(5);
@@ -21,6 +24,9 @@ const INVENTORY: Duration = Duration::from_secs(2);
 
 /// How many bytes of commands may wait for one extension; more are refused.
 const MAX_HELD: usize = 16 * 1024 * 1024;
+
+/// How much the relay itself may have to say to one; the oldest is forgotten first.
+const MAX_UNSAID: usize = 10_000;
 
 /// Whether an extension can be talked to.
 #[derive(Debug)]
@@ -81,7 +87,8 @@ impl Relay {
             // A client may have asked for this very connection after it was replaced.
             self.clients.rebind(connection, successor);
         }
-        if self.clients.of(connection).is_empty() {
+        // Its worker comes back under the same key, or never; a client may come first.
+        if newest != Some(connection) && self.clients.of(connection).is_empty() {
             self.extensions.remove(connection);
         }
         self.revision += 1;
@@ -106,10 +113,20 @@ impl Relay {
         });
         let Some((connection, predecessor)) = predecessor else {
             let targets = Targets::default();
-            return Inheritance { presence: presence(&targets), targets, held: Vec::new() };
+            return Inheritance {
+                presence: presence(&targets),
+                targets,
+                downloads: Downloads::default(),
+                held: Vec::new(),
+                unsaid: VecDeque::new(),
+                missed: Features::default(),
+            };
         };
         let targets = std::mem::take(&mut predecessor.targets);
+        let downloads = std::mem::take(&mut predecessor.downloads);
         let held = std::mem::take(&mut predecessor.held);
+        let unsaid = std::mem::take(&mut predecessor.unsaid);
+        let missed = predecessor.missed;
         if predecessor.presence.is_connected() {
             turn.effects.push(Effect::CloseExtension {
                 connection,
@@ -119,7 +136,32 @@ impl Relay {
         } else {
             self.extensions.remove(connection);
         }
-        Inheritance { presence: presence(&targets), targets, held }
+        Inheritance { presence: presence(&targets), targets, downloads, held, unsaid, missed }
+    }
+
+    /// Keeps what the relay itself tells an extension that is away: mostly what is to be undone,
+    /// because a client has left. Tabs outlive their worker, and so would what was done to them.
+    pub(super) fn keep_for_absent(&mut self, effects: &mut Vec<Effect>) {
+        if self.extensions.iter().all(|(_, extension)| extension.presence.is_connected()) {
+            return;
+        }
+        let is_unsaid = |effect: &mut Effect| {
+            let Effect::SendToExtension { connection, message } = effect else { return false };
+            let RelayMessage::Command { id, .. } = message else { return false };
+            let extension = self.extensions.get(*connection);
+            // Whoever waits for an answer is told that there will be none.
+            extension.is_some_and(|it| !it.presence.is_connected())
+                && !self.requests.is_pending(*id)
+        };
+        let unsaid: Vec<Effect> = effects.extract_if(.., is_unsaid).collect();
+        for effect in unsaid {
+            let Effect::SendToExtension { connection, message } = effect else { continue };
+            let Some(extension) = self.extensions.get_mut(connection) else { continue };
+            if extension.unsaid.len() >= MAX_UNSAID {
+                extension.unsaid.pop_front();
+            }
+            extension.unsaid.push_back(message);
+        }
     }
 
     /// Keeps a command for an extension that is away or returning; gives it back if there is no
@@ -172,7 +214,7 @@ impl Relay {
         if let Presence::Returning { unconfirmed, .. } = &extension.presence
             && unconfirmed.is_empty()
             // One that does say when it is ready may have tabs that nobody knows of yet.
-            && !extension.hello.has_capability(INVENTORY_READY)
+            && !extension.features.has(Feature::InventoryReady)
         {
             self.is_back(connection, turn);
         }
@@ -182,10 +224,15 @@ impl Relay {
     pub(super) fn is_back(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let presence = std::mem::replace(&mut extension.presence, Presence::Here);
+        self.children_changed = true;
         if let Presence::Returning { unconfirmed, .. } = presence {
             for session in unconfirmed {
                 self.detached(connection, &session, turn);
             }
+        }
+        let extension = self.extensions.get_mut(connection);
+        for message in extension.map(|it| std::mem::take(&mut it.unsaid)).unwrap_or_default() {
+            turn.tell_extension(connection, message);
         }
         if self.extensions.get(connection).is_some_and(|extension| extension.may_lack_tab) {
             self.open_tab_if_none(connection, turn);
@@ -214,8 +261,12 @@ impl Relay {
                 Some(Presence::Away { .. }) => {
                     self.extensions.remove(connection);
                     for client in self.clients.of(connection) {
-                        let reason = "Extension disconnected";
-                        self.close_client(client, CloseCode::Normal, reason, turn);
+                        let found_it = self.clients.get(client).is_some_and(|it| it.found_it);
+                        let (code, reason) = match found_it {
+                            true => (CloseCode::Normal, "Extension disconnected"),
+                            false => (CloseCode::NoSuchExtension, NO_EXTENSION),
+                        };
+                        self.close_client(client, code, reason, turn);
                     }
                     self.revision += 1;
                 }
@@ -228,6 +279,9 @@ impl Relay {
 /// What a connection leaves to the next one of the same installation.
 pub(super) struct Inheritance {
     pub(super) targets: Targets,
+    pub(super) downloads: Downloads,
     pub(super) held: Vec<Held>,
+    pub(super) unsaid: VecDeque<RelayMessage>,
+    pub(super) missed: Features,
     pub(super) presence: Presence,
 }

@@ -50,7 +50,7 @@ impl Relay {
     pub(super) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
-        if command.method == "Page.addScriptToEvaluateOnNewDocument" {
+        if command.method.starts_with("Page.addScript") {
             on.note_script(&command);
             return self.forward(seat, command, &real, Purpose::AddScript, turn);
         }

@@ -11,6 +11,10 @@ use super::fetch::Wanted;
 use super::filter::Filter;
 use super::later::Later;
 use super::overrides::Overrides;
+use super::screencast::Watching;
+
+/// How many sessions a client may have open.
+pub(crate) const MAX_SESSIONS: usize = 2000;
 
 /// One session of one client.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,11 +81,13 @@ pub(crate) struct Virtual {
     pub(crate) bindings: BTreeSet<String>,
     /// Scripts for new documents, by the ids Chrome gave them.
     pub(crate) scripts: BTreeSet<String>,
+    /// By the ids Chrome gave them.
+    pub(crate) breakpoints: BTreeSet<String>,
     /// The short ones of its scripts; they tell which functions it exposes.
     pub(crate) short_scripts: VecDeque<String>,
     pub(crate) fetch: Option<Wanted>,
     pub(crate) overrides: Overrides,
-    pub(crate) screencast: bool,
+    pub(crate) screencast: Option<Watching>,
     pub(crate) tracing: bool,
     /// Whether the target waits for this session to let it run.
     pub(crate) holds_back: bool,
@@ -113,10 +119,7 @@ impl Session {
 
     /// The extension's session below it, if it is attached to a target.
     pub(crate) fn real(&self) -> Option<&SessionId> {
-        match &self.kind {
-            Kind::Target(on) => Some(&on.real),
-            Kind::Browser | Kind::Tab { .. } => None,
-        }
+        self.kind.real()
     }
 
     /// Whether it is attached to the tab around this page.
@@ -124,6 +127,15 @@ impl Session {
         match &self.kind {
             Kind::Tab { page } => page == wanted,
             Kind::Browser | Kind::Target(_) => false,
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn real(&self) -> Option<&SessionId> {
+        match self {
+            Self::Target(on) => Some(&on.real),
+            Self::Browser | Self::Tab { .. } => None,
         }
     }
 }
@@ -136,10 +148,11 @@ impl Virtual {
             lifecycle: false,
             bindings: BTreeSet::new(),
             scripts: BTreeSet::new(),
+            breakpoints: BTreeSet::new(),
             short_scripts: VecDeque::new(),
             fetch: None,
             overrides: Overrides::default(),
-            screencast: false,
+            screencast: None,
             tracing: false,
             holds_back: false,
             missed_script: false,
@@ -158,32 +171,40 @@ impl Sessions {
 
     /// Opens a session under a name that is `wanted`, or close to it when that is taken. The number
     /// tells apart what several clients would call the same: some keep all sessions in one place.
+    /// `None` when the client has as many as it may have.
     pub(crate) fn open(
         &mut self,
         wanted: &SessionId,
         number: &mut u64,
         session: Session,
-    ) -> SessionId {
+    ) -> Option<SessionId> {
+        if self.0.len() >= MAX_SESSIONS {
+            return None;
+        }
         let mut id = wanted.clone();
         while self.0.contains_key(&id) {
             *number += 1;
             id = SessionId::new(format!("{wanted}.{number}"));
         }
         self.0.insert(id.clone(), session);
-        id
+        Some(id)
     }
 
     /// Closes a session and all below it; the lowest come first.
     pub(crate) fn close(&mut self, id: &SessionId) -> Vec<(SessionId, Session)> {
-        let children: Vec<SessionId> = self
-            .0
-            .iter()
-            .filter(|(_, session)| session.parent.as_ref() == Some(id))
-            .map(|(child, _)| child.clone())
-            .collect();
-        let mut closed: Vec<_> = children.iter().flat_map(|child| self.close(child)).collect();
-        closed.extend(self.0.remove_entry(id));
-        closed
+        let mut below: BTreeMap<SessionId, Vec<SessionId>> = BTreeMap::new();
+        for (child, session) in &self.0 {
+            if let Some(parent) = &session.parent {
+                below.entry(parent.clone()).or_default().push(child.clone());
+            }
+        }
+        let mut order = Vec::new();
+        let mut open = vec![id.clone()];
+        while let Some(id) = open.pop() {
+            open.extend(below.remove(&id).unwrap_or_default());
+            order.push(id);
+        }
+        order.iter().rev().filter_map(|id| self.0.remove_entry(id)).collect()
     }
 
     pub(crate) fn get(&self, id: &SessionId) -> Option<&Session> {
@@ -197,6 +218,10 @@ impl Sessions {
     /// The socket's own comes first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
         self.0.iter()
+    }
+
+    pub(crate) fn any(&self, wanted: impl Fn(&Session) -> bool) -> bool {
+        self.0.values().any(wanted)
     }
 
     /// The names of the sessions for which `wanted` holds.
@@ -215,7 +240,8 @@ mod tests {
         let real = SessionId::new("pw-tab-1");
         let mut number = 1;
         for expected in ["pw-tab-1", "pw-tab-1.2", "pw-tab-1.3"] {
-            assert_eq!(sessions.open(&real, &mut number, session(None)).as_str(), expected);
+            let opened = sessions.open(&real, &mut number, session(None)).unwrap();
+            assert_eq!(opened.as_str(), expected);
         }
     }
 
@@ -225,12 +251,25 @@ mod tests {
         for (name, parent) in
             [("tab", None), ("frame", Some("tab")), ("worker", Some("frame")), ("other", None)]
         {
-            sessions.open(&SessionId::new(name), &mut 0, session(parent));
+            sessions.open(&SessionId::new(name), &mut 0, session(parent)).unwrap();
         }
         let closed: Vec<_> =
             sessions.close(&SessionId::new("tab")).into_iter().map(|(id, _)| id).collect();
         assert_eq!(closed, ["worker", "frame", "tab"].map(SessionId::new));
         assert_eq!(sessions.iter().count(), 2, "the socket and the other one");
+    }
+
+    #[test]
+    fn a_client_has_so_many_sessions_and_no_more() {
+        let mut sessions = Sessions::new(Kind::Browser);
+        let mut parent = String::new();
+        for number in 1..MAX_SESSIONS {
+            let name = number.to_string();
+            sessions.open(&SessionId::new(&*name), &mut 0, session(Some(&parent))).unwrap();
+            parent = name;
+        }
+        assert_eq!(sessions.open(&SessionId::new("one more"), &mut 0, session(None)), None);
+        assert_eq!(sessions.close(&SessionId::new("")).len(), MAX_SESSIONS, "however deep");
     }
 
     fn session(parent: Option<&str>) -> Session {

@@ -4,11 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::Deserialize;
-use shared_protocol::{Payload as _, RequestId, TargetId};
+use shared_protocol::{Payload as _, RequestId};
 
+use super::debugging::Standstill;
 use super::dialogs::Dialog;
 use super::fetch::PausedRequests;
-use super::requests::Asker;
+use super::later::Later;
+use super::screencast::Acknowledged;
 use crate::payload::Payload;
 
 /// How many execution contexts of one target are kept; the oldest go first.
@@ -31,20 +33,23 @@ pub(crate) struct Shared {
     /// The last request to run something in the page that has ended.
     pub(crate) last_run: RequestId,
     pub(crate) dialog: Option<Dialog>,
+    pub(crate) standstill: Standstill,
     pub(crate) paused: PausedRequests,
-    /// The last frame of a screencast that somebody has acknowledged.
-    pub(crate) acknowledged: i64,
+    /// Up to where somebody has acknowledged a screencast.
+    pub(crate) acknowledged: Acknowledged,
     pub(crate) has_fonts: bool,
 }
 
 /// A domain that is on, or about to be.
 #[derive(Debug)]
 pub(crate) struct Domain {
+    /// Tells it from the same domain before it was off, when that is answered late.
+    pub(crate) attempt: u64,
     pub(crate) params: Option<Payload>,
     /// What Chrome answered, once it has.
     pub(crate) result: Option<Payload>,
     /// Who else asked before Chrome had answered.
-    pub(crate) waiting: Vec<Asker>,
+    pub(crate) waiting: Vec<Later>,
 }
 
 /// Events that Chrome sends once, to the first who asks.
@@ -56,10 +61,17 @@ struct Journal {
 
 impl Shared {
     /// Keeps what a later session will have to be told.
-    pub(crate) fn note(&mut self, of: &TargetId, method: &str, params: &Payload) {
+    pub(crate) fn note(&mut self, method: &str, params: &Payload) {
+        let (domain, _) = method.split_once('.').unwrap_or_default();
+        let is_told_once = matches!(domain, "Runtime" | "Debugger" | "CSS" | "Audits" | "Log");
+        if is_told_once && !self.domains.contains_key(domain) {
+            // It was on its way when the last who wanted it left.
+            return;
+        }
         match method {
             "Runtime.executionContextCreated" => {
                 if let Ok(ContextCreated { context }) = params.read() {
+                    self.contexts.retain(|(id, _)| *id != context.id);
                     if self.contexts.len() >= MAX_CONTEXTS {
                         self.contexts.remove(0);
                     }
@@ -72,6 +84,7 @@ impl Shared {
                 }
             }
             "Runtime.executionContextsCleared" => self.contexts.clear(),
+            "Debugger.resumed" => self.standstill.is_paused = false,
             "Inspector.workerScriptLoaded" => self.worker_loaded = Some(params.clone()),
             "Debugger.scriptParsed"
             | "Debugger.scriptFailedToParse"
@@ -83,13 +96,13 @@ impl Shared {
                     self.journal.remove_style_sheet(&style_sheet_id);
                 }
             }
-            "Page.frameNavigated"
-                if params.read().is_ok_and(|FrameNavigated { frame }| &frame.id == of) =>
-            {
-                self.journal = Journal::default();
-            }
             _ => {}
         }
+    }
+
+    /// The page itself has navigated.
+    pub(crate) fn document_gone(&mut self) {
+        self.journal = Journal::default();
     }
 
     /// What Chrome has told about a domain so far, in order.
@@ -110,15 +123,18 @@ impl Shared {
     #[cfg(test)]
     pub(crate) fn leftovers(&self) -> Vec<String> {
         let domains = self.domains.keys().filter(|domain| *domain != "Page").cloned();
-        domains.chain(self.auto_attach.map(|_| "auto-attach".to_owned())).collect()
+        let auto_attach = self.auto_attach.map(|_| "auto-attach".to_owned());
+        domains.chain(auto_attach).chain(self.paused.leftovers()).collect()
     }
 
     /// A domain is off in Chrome.
     pub(crate) fn forget(&mut self, domain: &str) {
         self.domains.remove(domain);
         self.journal.forget(domain);
-        if domain == "Runtime" {
-            self.contexts.clear();
+        match domain {
+            "Runtime" => self.contexts.clear(),
+            "Debugger" => self.standstill = Standstill::default(),
+            _ => {}
         }
     }
 }
@@ -173,16 +189,6 @@ struct StyleSheetRemoved {
     style_sheet_id: String,
 }
 
-#[derive(Deserialize)]
-struct FrameNavigated {
-    frame: NavigatedFrame,
-}
-
-#[derive(Deserialize)]
-struct NavigatedFrame {
-    id: TargetId,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,8 +196,8 @@ mod tests {
 
     #[test]
     fn a_newcomer_hears_of_the_contexts_that_are_left_in_order() {
-        let mut shared = Shared::default();
-        for id in 1..=3 {
+        let mut shared = listening();
+        for id in [3, 1, 2, 3] {
             note(
                 &mut shared,
                 "Runtime.executionContextCreated",
@@ -209,17 +215,16 @@ mod tests {
 
     #[test]
     fn a_navigation_of_the_page_itself_ends_what_was_told_of_its_document() {
-        let mut shared = Shared::default();
+        let mut shared = listening();
         note(&mut shared, "Debugger.scriptParsed", &json!({ "scriptId": "1" }));
-        note(&mut shared, "Page.frameNavigated", &json!({ "frame": { "id": "child" } }));
         assert_eq!(told(&shared, "Debugger"), [json!({ "scriptId": "1" })]);
-        note(&mut shared, "Page.frameNavigated", &json!({ "frame": { "id": "T" } }));
+        shared.document_gone();
         assert!(told(&shared, "Debugger").is_empty());
     }
 
     #[test]
     fn a_style_sheet_that_has_gone_is_not_told() {
-        let mut shared = Shared::default();
+        let mut shared = listening();
         for id in ["1", "2"] {
             let header = json!({ "header": { "styleSheetId": id } });
             note(&mut shared, "CSS.styleSheetAdded", &header);
@@ -230,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_journal_loses_its_oldest_entries_at_its_limit() {
-        let mut shared = Shared::default();
+        let mut shared = listening();
         let long = "x".repeat(MAX_JOURNAL / 2);
         for id in 1..=3 {
             note(&mut shared, "Log.entryAdded", &json!({ "id": id, "text": long }));
@@ -240,8 +245,25 @@ mod tests {
         assert_eq!(ids, [json!(3)]);
     }
 
+    #[test]
+    fn what_comes_after_a_domain_was_switched_off_is_not_kept() {
+        let mut shared = listening();
+        shared.forget("Log");
+        note(&mut shared, "Log.entryAdded", &json!({ "id": 1 }));
+        assert_eq!(told(&shared, "Log"), Vec::<serde_json::Value>::new());
+    }
+
+    fn listening() -> Shared {
+        let mut shared = Shared::default();
+        for domain in ["Runtime", "Debugger", "CSS", "Log"] {
+            let on = Domain { attempt: 0, params: None, result: None, waiting: Vec::new() };
+            shared.domains.insert(domain.to_owned(), on);
+        }
+        shared
+    }
+
     fn note(shared: &mut Shared, method: &str, params: &serde_json::Value) {
-        shared.note(&TargetId::new("T"), method, &Payload::of(params));
+        shared.note(method, &Payload::of(params));
     }
 
     fn told(shared: &Shared, domain: &str) -> Vec<serde_json::Value> {

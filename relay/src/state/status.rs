@@ -1,11 +1,14 @@
 //! What the relay tells about itself over HTTP, derived from its state on demand.
 
 use shared_protocol::http::{
-    ExtensionEntry, ExtensionStatus, ExtensionsStatus, PageEntry, PagesStatus, Profile,
+    ClientEntry, ExtensionEntry, ExtensionStatus, ExtensionsStatus, PageEntry, PagesStatus,
+    Profile, RelayStatus,
 };
 
+use super::announce::tab_info;
+use super::clients::Client;
 use super::extensions::Extension;
-use super::{ConnectionId, Relay};
+use super::{ClientId, ConnectionId, Relay};
 use crate::browser_version::BrowserVersion;
 use crate::payload::TargetInfo;
 
@@ -36,8 +39,26 @@ impl Relay {
             profile: profile(extension),
             active_targets: extension.targets.tabs().count(),
             playwriter_version: extension.hello.version.clone(),
+            warnings: extension.warnings(),
         };
         ExtensionsStatus { extensions: self.extensions.connected().map(entry).collect() }
+    }
+
+    /// `GET /relay/status`, but for what only the server knows.
+    #[must_use]
+    pub fn status(&self) -> RelayStatus {
+        let entry = |(id, client): (ClientId, &Client)| ClientEntry {
+            client_id: client.name.clone().unwrap_or_else(|| format!("client-{}", id.0)),
+            name: client.name.clone(),
+            extension_id: client.connection.to_string(),
+            separate_window: client.separate_window.unwrap_or(self.policy.separate_window),
+        };
+        RelayStatus {
+            separate_window: self.policy.separate_window,
+            auto_enable: self.policy.opens_first_tab,
+            clients: self.clients.iter().map(entry).collect(),
+            settings: None,
+        }
     }
 
     /// `GET /extension-status`
@@ -55,6 +76,30 @@ impl Relay {
         PagesStatus { connected, page_count: pages.len(), pages }
     }
 
+    /// Whether the browser of a client that wants this one, or any, is there and not just away.
+    #[must_use]
+    pub fn can_serve(&self, wanted: Option<&str>) -> bool {
+        let chosen = self.extensions.choose(wanted).ok();
+        let extension = chosen.and_then(|connection| self.extensions.get(connection));
+        extension.is_some_and(|extension| extension.presence.is_connected())
+    }
+
+    /// What names the browser of such a client for good; an extension that says nothing about itself
+    /// has no such name.
+    #[must_use]
+    pub fn lasting_key(&self, wanted: Option<&str>) -> Option<String> {
+        let chosen = self.extensions.choose(wanted).ok()?;
+        self.extensions.get(chosen)?.hello.stable_key().map(|key| key.to_string())
+    }
+
+    /// What the extension that would serve such a client is too old for.
+    #[must_use]
+    pub fn warnings(&self, wanted: Option<&str>) -> Vec<String> {
+        let chosen = self.extensions.choose(wanted).ok();
+        let extension = chosen.and_then(|connection| self.extensions.get(connection));
+        extension.map(Extension::warnings).unwrap_or_default()
+    }
+
     /// Every controlled page of every extension.
     pub fn pages(&self) -> impl Iterator<Item = &TargetInfo> {
         self.extensions
@@ -62,10 +107,17 @@ impl Relay {
             .flat_map(|(_, extension)| extension.targets.tabs().map(|t| &t.info))
     }
 
-    /// The browser of the extension that a client would get.
+    /// The tabs around those pages, which only some clients look at.
+    pub fn tabs(&self) -> impl Iterator<Item = TargetInfo> {
+        let extensions = self.extensions.connected();
+        extensions.flat_map(|(_, extension)| extension.targets.tabs().filter_map(tab_info))
+    }
+
+    /// The browser of the extension that a client would get, by the name that it gives or without.
     #[must_use]
-    pub fn browser_version(&self) -> BrowserVersion {
-        let extension = self.newest_extension().and_then(|it| self.extensions.get(it));
+    pub fn browser_version(&self, wanted: Option<&str>) -> BrowserVersion {
+        let chosen = self.extensions.choose(wanted).ok().or_else(|| self.newest_extension());
+        let extension = chosen.and_then(|it| self.extensions.get(it));
         extension.map_or_else(|| BrowserVersion::of(None, None), Extension::version)
     }
 

@@ -22,6 +22,8 @@ pub(crate) struct Target {
     pub(crate) info: TargetInfo,
     /// The tab around a page, which only some clients look at.
     pub(crate) tab: Option<TargetId>,
+    /// Whether it answers nothing because it has crashed.
+    pub(crate) is_crashed: bool,
     /// Until when it may be kept from running, if it is.
     pub(crate) waits_until: Option<Instant>,
     /// The client sessions that stand on it, oldest first.
@@ -36,6 +38,7 @@ impl Target {
             parent,
             info,
             tab: None,
+            is_crashed: false,
             waits_until: None,
             seats: Vec::new(),
             shared: Shared::default(),
@@ -88,11 +91,34 @@ impl Targets {
         self.0.iter().find(|target| target.tab.as_ref() == Some(id))
     }
 
+    /// The page that a frame is in, however deep; itself, if it is one.
+    pub(crate) fn page_around(&self, session: &SessionId) -> Option<&Target> {
+        let mut target = self.by_session(session)?;
+        while let Some(parent) = &target.parent {
+            if target.info.kind != "iframe" {
+                return None;
+            }
+            target = self.by_session(parent)?;
+        }
+        Some(target)
+    }
+
     pub(crate) fn children_of<'a>(
         &'a self,
         parent: &'a SessionId,
     ) -> impl Iterator<Item = &'a Target> {
         self.0.iter().filter(move |target| target.parent.as_ref() == Some(parent))
+    }
+
+    /// The children of a session, and theirs.
+    pub(crate) fn below<'a>(&'a self, session: &'a SessionId) -> Vec<&'a Target> {
+        let mut below: Vec<&Target> = self.children_of(session).collect();
+        let mut next = 0;
+        while let Some(child) = below.get(next) {
+            below.extend(self.children_of(&child.session));
+            next += 1;
+        }
+        below
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Target> {
@@ -106,6 +132,11 @@ impl Targets {
     /// The pages that a user put under control, oldest first.
     pub(crate) fn tabs(&self) -> impl Iterator<Item = &Target> {
         self.0.iter().filter(|target| target.parent.is_none())
+    }
+
+    /// The pages that can be asked something.
+    pub(crate) fn living_tabs(&self) -> impl Iterator<Item = &Target> {
+        self.tabs().filter(|tab| !tab.is_crashed)
     }
 
     /// Service workers, each once, however many pages Chrome told of them.

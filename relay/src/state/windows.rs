@@ -4,17 +4,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared_protocol::{
-    BrowserWindow, Extra, Payload as _, TabQuery, TargetId, WINDOWS, WindowChange, WindowQuery,
-    WindowState,
+    BrowserWindow, Extra, Feature, Payload as _, RequestId, TabQuery, TargetId, Understood,
+    WindowChange, WindowQuery, WindowState,
 };
 
+use super::Relay;
 use super::browser_domain::OneTarget;
 use super::on_target::params;
 use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request};
-use super::sessions::Seat;
+use super::sessions::{Kind, Seat};
 use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 
@@ -81,7 +81,6 @@ impl Relay {
         seat: &Seat,
         command: &Command,
     ) -> Result<(WindowStep, WindowMessage), Error> {
-        self.require(seat, WINDOWS, "windows")?;
         match command.method.as_str() {
             "Browser.getWindowForTarget" => {
                 let page = self.page_for_window(seat, command)?;
@@ -109,15 +108,20 @@ impl Relay {
         }
     }
 
-    /// The page whose window is meant: the one that is named, else the session's own.
+    /// The page whose window is meant: the one that is named, else the session's own. A frame is in
+    /// its page's window, a worker in none.
     fn page_for_window(&self, seat: &Seat, command: &Command) -> Result<TargetId, Error> {
-        match params::<OneTarget>(command) {
-            Ok(OneTarget { target_id }) => Ok(self.page_by_id(seat, &target_id)?.1),
-            Err(_) => self
-                .target_under(seat)
-                .map(|target| target.info.target_id.clone())
-                .ok_or_else(|| Error::server("No web contents in the target")),
-        }
+        let session = self.clients.session(seat).map(|session| &session.kind);
+        let real = match (params::<OneTarget>(command), session) {
+            (Ok(OneTarget { target_id }), _) => Some(self.page_by_id(seat, &target_id)?.0),
+            (Err(_), Some(Kind::Target(on))) => Some(on.real.clone()),
+            (Err(_), Some(Kind::Tab { page })) => Some(page.clone()),
+            (Err(_), Some(Kind::Browser) | None) => None,
+        };
+        let targets = self.extension_of(seat).map(|extension| &extension.targets);
+        real.and_then(|real| targets?.page_around(&real))
+            .map(|page| page.info.target_id.clone())
+            .ok_or_else(|| Error::server("No web contents in the target"))
     }
 
     fn ask_about_window(
@@ -128,14 +132,19 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(connection) = self.connection_of(&asker.seat) else { return };
+        let proof = match self.require(&asker.seat, turn) {
+            Ok(proof) => proof,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
         let request = Request {
             connection,
             session: None,
             asker: Some(asker),
             purpose: Purpose::Window(step),
             deadline: Some(turn.now + QUICK),
+            needs: None,
         };
-        self.ask_extension(request, |id| message.with(id), turn);
+        self.ask_extension(request, |id| message.with(id, proof), turn);
     }
 
     /// The extension has told of a window, or changed it.
@@ -163,7 +172,8 @@ impl Relay {
         let outcome = match (window, step) {
             (Err(error), _) => Err(error),
             (Ok(Some(window)), WindowStep::Resize { width, height })
-                if window.hidden == Some(true) && self.virtual_of(&asker.seat).is_some() =>
+                if window.hidden == Some(true)
+                    && self.target_under(&asker.seat).is_some_and(|it| it.parent.is_none()) =>
             {
                 return self.resize_page(asker, &window, width, height, turn);
             }
@@ -217,9 +227,6 @@ impl Relay {
         match page {
             Err(error) => turn.effects.push(asker.reply(Err(error))),
             Ok((_, page)) if self.policy.may_focus => {
-                if let Err(error) = self.require(seat, WINDOWS, "windows") {
-                    return turn.effects.push(asker.reply(Err(error)));
-                }
                 self.ask_about_window(
                     asker,
                     WindowStep::Changed,
@@ -230,29 +237,10 @@ impl Relay {
             Ok(_) => turn.effects.push(asker.reply(Ok(Payload::empty_object()))),
         }
     }
-
-    /// Whether the client's extension understands something that not every one does.
-    pub(super) fn require(&self, seat: &Seat, capability: &str, what: &str) -> Result<(), Error> {
-        let extension = self.extension_of(seat);
-        if extension.is_some_and(|extension| extension.hello.has_capability(capability)) {
-            return Ok(());
-        }
-        Err(Error::server(format!(
-            "the Playwriter extension in this browser is too old for {what}: update it"
-        )))
-    }
-
-    pub(super) fn ask_extension(
-        &mut self,
-        request: Request,
-        message: impl FnOnce(shared_protocol::RequestId) -> RelayMessage,
-        turn: &mut Turn,
-    ) {
-        let connection: ConnectionId = request.connection;
-        let id = self.requests.add(request);
-        turn.tell_extension(connection, message(id));
-    }
 }
+
+/// Shows that the extension can be asked about windows.
+type Proof = Understood<{ Feature::Windows as u8 }>;
 
 enum WindowMessage {
     OfPage(TargetId),
@@ -262,20 +250,20 @@ enum WindowMessage {
 }
 
 impl WindowMessage {
-    fn with(self, id: shared_protocol::RequestId) -> RelayMessage {
+    fn with(self, id: RequestId, proof: Proof) -> RelayMessage {
         let extra = Extra::default();
         match self {
             Self::OfPage(page) => {
                 let query = WindowQuery { target_id: Some(page), window_id: None, extra };
-                RelayMessage::GetWindow { id, query }
+                RelayMessage::GetWindow { id, query, proof }
             }
             Self::OfWindow(window) => {
                 let query = WindowQuery { target_id: None, window_id: Some(window), extra };
-                RelayMessage::GetWindow { id, query }
+                RelayMessage::GetWindow { id, query, proof }
             }
-            Self::Change(change) => RelayMessage::SetWindow { id, change },
+            Self::Change(change) => RelayMessage::SetWindow { id, change, proof },
             Self::Activate(target_id) => {
-                RelayMessage::ActivateTab { id, tab: TabQuery { target_id, extra } }
+                RelayMessage::ActivateTab { id, tab: TabQuery { target_id, extra }, proof }
             }
         }
     }
@@ -300,7 +288,7 @@ fn resized(
     height: Option<i64>,
 ) -> WindowChange<Payload> {
     let outer = |outer: i64, inner: Option<i64>, wanted: Option<i64>| {
-        Some(outer + wanted? - inner.unwrap_or(outer))
+        Some(outer.saturating_add(wanted?).saturating_sub(inner.unwrap_or(outer)))
     };
     WindowChange {
         window_id: window.window_id,

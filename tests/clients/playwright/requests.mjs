@@ -1,10 +1,7 @@
 // Requests on their way: routes, credentials, and what two clients make of the same request.
-import { same, truly } from '../features.mjs';
+import { get, same, truly } from '../features.mjs';
 import { killable } from '../raw.mjs';
 import { onePage } from './together.mjs';
-
-const get = (page, path) => page.evaluate(
-  (path) => fetch(path, { cache: 'no-store' }).then((answer) => answer.text()), path);
 
 export const requests = {
   'route: fulfil, change, abort': async ({ visit }) => {

@@ -1,10 +1,7 @@
 // Requests on their way: interception, credentials, and what two clients make of them.
-import { same, truly } from '../features.mjs';
+import { get, same, truly } from '../features.mjs';
 import { killable } from '../raw.mjs';
 import { onePage } from './together.mjs';
-
-const get = (page, path) => page.evaluate(
-  (path) => fetch(path, { cache: 'no-store' }).then((answer) => answer.text()), path);
 
 async function intercept(page, path, handle) {
   const listener = (request) => (request.url().endsWith(path) ? handle(request) : request.continue());

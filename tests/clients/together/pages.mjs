@@ -1,8 +1,7 @@
 // What the clients' own methods show.
-import { relayOnly, same, truly, until } from '../features.mjs';
+import { get, heard, relayOnly, same, truly, until } from '../features.mjs';
 
 const all = ({ a, b, c }) => [a, b, c];
-const get = (page, path) => page.evaluate((path) => fetch(path, { cache: 'no-store' }).then((answer) => answer.text()), path);
 
 export const pages = {
   'pending evaluates outlive another client': async (given) => {
@@ -22,14 +21,28 @@ export const pages = {
     for (const object of objects) same(await object.evaluate(({ answer }) => answer), 42);
   },
 
+  'handles outlive that others ask for the document': async ({ a, c, sessionsOf }) => {
+    const handles = [await a.$('button'), await c.$('button')];
+    const [, two, three] = await sessionsOf();
+    for (const session of [two, three]) {
+      await session.send('DOM.enable');
+      await session.send('DOM.getDocument', { depth: -1 });
+    }
+    for (const handle of handles) {
+      truly((await handle.boundingBox()).width > 0);
+      await handle.click();
+    }
+    same(await a.locator('button').textContent(), 'hello ');
+  },
+
   'each hears each console message once': async (given) => {
-    const heard = [[], [], []];
-    all(given).forEach((page, index) => page.on('console', (message) => heard[index].push(message.text())));
+    const messages = all(given).map((page) => heard(page, 'console'));
+    const words = () => messages.map((of) => of.map((message) => message.text()));
     for (const page of all(given)) await page.evaluate(() => console.log('hello'));
     await comeAndGo(given);
     await given.a.evaluate(() => console.log('last'));
-    await until('the last word', () => heard.every((words) => words.includes('last')));
-    same(heard, Array(3).fill(['hello', 'hello', 'hello', 'last']));
+    await until('the last word', () => words().every((of) => of.includes('last')));
+    same(words(), Array(3).fill(['hello', 'hello', 'hello', 'last']));
   },
 
   'exposed functions of all, across a navigation': async (given) => {
@@ -78,46 +91,13 @@ export const pages = {
     same([headers['x-a'], headers['x-b']], ['yes', 'yes']);
   },
 
-  'extra headers of all are sent': async ({ a, b, c, killB }) => {
-    await a.setExtraHTTPHeaders({ 'x-a': 'a' });
-    await b.setExtraHTTPHeaders({ 'x-b': 'b' });
-    await c.setExtraHTTPHeaders({ 'x-c': 'c' });
-    const sent = async () => {
-      const headers = JSON.parse(await get(a, '/echo')).headers;
-      return ['x-a', 'x-b', 'x-c'].map((name) => headers[name]).join();
-    };
-    same(await sent(), 'a,b,c');
-    killB();
-    await until("the second client's header to go", async () => (await sent()) === 'a,,c');
-  },
-
-  'viewport: the last one counts, the earlier comes back': relayOnly(async ({ a, b, c, killB }) => {
-    const width = () => c.evaluate(() => innerWidth);
-    const before = await width();
-    await a.setViewportSize({ width: 500, height: 400 });
-    same(await width(), 500);
-    await b.setViewportSize({ width: 600, height: 400 });
-    same(await width(), 600);
-    killB();
-    await until('the earlier width', async () => (await width()) === 500);
-    truly(before !== 500);
-  }),
-
-  'colours: the last one counts, the earlier comes back': relayOnly(async ({ a, b, c, killB }) => {
-    const dark = () => c.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
-    await a.emulateMedia({ colorScheme: 'dark' });
-    same(await dark(), true);
-    await b.emulateMedia({ colorScheme: 'light' });
-    same(await dark(), false);
-    killB();
-    await until('the earlier colours', dark);
-  }),
-
-  'the dialog goes to one, its end to all': relayOnly(async ({ a, c }) => {
+  'the dialog goes to one, its end to all': relayOnly(async ({ a, b, c }) => {
+    const noticed = [a, b, c].map((page) => heard(page, 'dialog'));
     a.on('dialog', (dialog) => dialog.accept('from a'));
     same(await a.evaluate(() => prompt('who?')), 'from a');
     c.on('dialog', (dialog) => dialog.accept('from c'));
     same(await c.evaluate(() => prompt('who?')), 'from c');
+    same(noticed.map((dialogs) => dialogs.length), [1, 0, 1]);
     same(await a.evaluate(() => 1 + 1), 2);
   }),
 

@@ -1,15 +1,6 @@
 // What sessions of different clients on one target show, command by command.
-import { refusal, relayOnly, same, truly, until } from '../features.mjs';
+import { heard, refusal, same, truly, until } from '../features.mjs';
 import { Raw, socketOf } from '../raw.mjs';
-
-/// Collects a session's events of one kind.
-const heard = (session, event) => {
-  const events = [];
-  session.on(event, (params) => events.push(params));
-  return events;
-};
-const evaluate = (session, expression) =>
-  session.send('Runtime.evaluate', { expression, returnByValue: true, awaitPromise: true }).then(({ result }) => result.value);
 
 export const sessions = {
   'a domain that one turns off stays on for others': async ({ sessionsOf, a }) => {
@@ -29,29 +20,6 @@ export const sessions = {
     await two.send('DOM.enable');
     await two.send('DOM.disable');
     await one.send('DOM.getDocument');
-  },
-
-  'contexts are told to who asks, and only then': async ({ sessionsOf }) => {
-    const [one, two, three] = await sessionsOf();
-    const contexts = [one, two, three].map((session) => heard(session, 'Runtime.executionContextCreated'));
-    const cleared = heard(one, 'Runtime.executionContextsCleared');
-    await one.send('Runtime.enable');
-    const first = contexts[0].length;
-    truly(first > 0, 'the first is not told');
-    await two.send('Runtime.enable');
-    await three.send('Runtime.enable');
-    same(contexts.map((events) => events.length), [first, first, first]);
-    same(cleared, []);
-  },
-
-  'scripts are told to each': async ({ sessionsOf }) => {
-    const [one, two] = await sessionsOf();
-    const scripts = [one, two].map((session) => heard(session, 'Debugger.scriptParsed'));
-    await one.send('Debugger.enable');
-    await evaluate(one, '1 //# sourceURL=named-by-the-test.js');
-    await two.send('Debugger.enable');
-    const named = (events) => events.some(({ url }) => url === 'named-by-the-test.js');
-    await until('the script at both', () => scripts.every(named));
   },
 
   'a script is removed by its owner only': async ({ sessionsOf, a }) => {
@@ -92,48 +60,6 @@ export const sessions = {
     same((await one.send('Runtime.callFunctionOn', call)).result.value, 42);
   },
 
-  'the cache is off while one wants so': async ({ sessionsOf, a }) => {
-    const [one, two, three] = await sessionsOf();
-    for (const session of [one, two, three]) await session.send('Network.enable');
-    await one.send('Network.setCacheDisabled', { cacheDisabled: true });
-    await two.send('Network.setCacheDisabled', { cacheDisabled: false });
-    const responses = heard(three, 'Network.responseReceived');
-    for (let round = 0; round < 2; round++) await a.evaluate(() => fetch('/hello.txt').then((answer) => answer.text()));
-    await until('the answers', () => responses.length === 2);
-    same(responses.map(({ response }) => response.fromDiskCache), [false, false]);
-  },
-
-  'the page policy is off while one wants so': async ({ sessionsOf, a, site }) => {
-    const [one, two] = await sessionsOf();
-    for (const session of [one, two]) await session.send('Page.enable');
-    await one.send('Page.setBypassCSP', { enabled: true });
-    await two.send('Page.setBypassCSP', { enabled: false });
-    await a.goto(`${site}/policy.html`);
-    same(await a.evaluate(() => {
-      const script = Object.assign(document.createElement('script'), { textContent: 'window.ran = true' });
-      document.head.append(script);
-      return window.ran;
-    }), true);
-  },
-
-  'time zone, language and agent: the last one counts': relayOnly(async ({ sessionsOf, a, killB }) => {
-    const [one, two] = await sessionsOf();
-    const look = () => a.evaluate(() => [Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.userAgent].join());
-    const before = await look();
-    const dress = async (session, timezoneId, userAgent) => {
-      await session.send('Emulation.setTimezoneOverride', { timezoneId });
-      await session.send('Emulation.setUserAgentOverride', { userAgent });
-    };
-    await dress(one, 'Asia/Tokyo', 'first');
-    same(await look(), 'Asia/Tokyo,first');
-    await dress(two, 'Europe/Paris', 'second');
-    same(await look(), 'Europe/Paris,second');
-    killB();
-    await until('the earlier ones', async () => (await look()) === 'Asia/Tokyo,first');
-    await one.detach();
-    await until('the first ones', async () => (await look()) === before);
-  }),
-
   'screencast for all': async ({ sessionsOf, a, site }) => {
     await a.goto(`${site}/animated.html`);
     const all = await sessionsOf();
@@ -146,6 +72,21 @@ export const sessions = {
     for (const { data } of await Promise.all(first)) same(data.slice(0, 4), '/9j/');
     await all[0].send('Page.stopScreencast');
     await Promise.all(all.slice(1).map(frame));
+  },
+
+  'a trace is of who started it': async ({ sessionsOf }) => {
+    const [one, two, three] = await sessionsOf();
+    const ends = [one, two, three].map((session) => heard(session, 'Tracing.tracingComplete'));
+    const start = { transferMode: 'ReturnAsStream', traceConfig: { includedCategories: ['devtools.timeline'] } };
+    await one.send('Tracing.start', start);
+    for (const other of [two, three]) truly((await refusal(other.send('Tracing.start', start))).includes('already'));
+    await one.send('Tracing.end');
+    await until('the end', () => ends[0].length);
+    same(ends.map((events) => events.length), [1, 0, 0]);
+    await one.send('IO.close', { handle: ends[0][0].stream });
+    await two.send('Tracing.start', start);
+    await two.send('Tracing.end');
+    await until('the second end', () => ends[1].length);
   },
 
   'children stay when one lets go of them': async ({ sessionsOf, a, site }) => {

@@ -113,6 +113,13 @@ async fn a_download_is_found_where_chrome_put_it() {
     for id in [id, 999] {
         assert_eq!(answer(&mut relay, "cancelDownload", json!({ "id": id })).await, json!({}));
     }
+    assert!(path.exists(), "what is complete stays");
+    for id in [id, 999] {
+        let removal = json!({ "id": id, "remove": true });
+        assert_eq!(answer(&mut relay, "cancelDownload", removal).await, json!({}));
+    }
+    assert!(!path.exists());
+    assert_eq!(stage.in_worker("chrome.downloads.search({})").await, json!([]));
     stage.end().await;
 }
 

@@ -77,6 +77,7 @@ async fn playwright_mcp() {
 /// Runs a client's features on a stage of its own.
 async fn conforms(name: &str) {
     let client = Client::named(name);
+    table::forget(&client);
     let stage = Stage::with_controlled_tab().await;
     let results = client.run(&stage, &[]).await;
     stage.end().await;

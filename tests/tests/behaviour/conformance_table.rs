@@ -37,6 +37,12 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
+/// Forgets what an earlier run saw of a client, so that the page tells of this one only.
+pub(crate) fn forget(client: &Client) {
+    // There may have been none.
+    drop(fs::remove_file(row_of(client)));
+}
+
 /// Keeps a client's results, and writes the page as soon as there are results of all clients.
 pub(crate) fn write(client: &Client, results: &Results) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

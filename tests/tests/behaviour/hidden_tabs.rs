@@ -49,6 +49,23 @@ async fn a_hidden_tab_clicks_and_takes_screenshots_like_the_one_in_front() {
     stage.end().await;
 }
 
+/// Chrome forgets the frame for one in dozens of a page with a caret that comes and goes.
+#[tokio::test]
+async fn no_screenshot_of_a_hidden_tab_waits_for_a_frame_for_ever() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const page = await context.newPage();
+             await page.goto(site + '/form.html');
+             let taken = 0;
+             while (taken < 80) taken += (await page.screenshot({ timeout: 8_000 })).length > 0;
+             return taken;",
+        )
+        .await;
+    assert_eq!(seen, 80);
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn a_client_that_does_nothing_special_finds_a_hidden_tab_awake() {
     let stage = Stage::with_controlled_tab().await;

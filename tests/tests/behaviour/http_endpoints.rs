@@ -22,6 +22,10 @@ async fn pages_are_opened_listed_and_closed_over_http() {
         let list: Value = serde_json::from_str(&list.body).unwrap();
         assert!(list.as_array().unwrap().iter().any(|entry| entry["id"] == id), "{path}: {list}");
     }
+    let with_tabs = stage.http("GET /json/list?for_tab", &[]).await;
+    let with_tabs: Value = serde_json::from_str(&with_tabs.body).unwrap();
+    let kinds: Vec<_> = with_tabs.as_array().unwrap().iter().map(|entry| &entry["type"]).collect();
+    assert_eq!(kinds, ["page", "page", "tab", "tab"]);
     let closed = stage.http(&format!("GET /json/close/{id}"), &[]).await;
     assert_eq!((closed.status, closed.body.as_str()), (200, "Target is closing"));
     stage.status_when("the page to go", |status| status.page_count == 1).await;

@@ -42,15 +42,34 @@ async fn a_crashed_page_fails_alone_and_works_again_after_a_reload() {
     assert!(seen[0].as_str().unwrap().contains("crashed"), "{seen}");
     assert_eq!(seen[1], 2);
     let shown = "chrome.tabs.query({ active: true }).then(async ([{ id: tabId }]) =>
-        [await chrome.action.getBadgeText({ tabId }), await chrome.action.getTitle({ tabId })])";
-    let crashed = json!(["!", "Playwriter: this page has crashed; reload it to go on"]);
-    assert_eq!(stage.in_worker(shown).await, crashed);
+        await chrome.action.getBadgeText({ tabId }) === '!' &&
+        await chrome.action.getTitle({ tabId }) === 'Playwriter: this page has crashed; reload it to go on')";
+    stage.until_in_worker(shown).await;
     stage
         .in_worker(
             "chrome.tabs.query({ active: true }).then(([tab]) => chrome.tabs.reload(tab.id))",
         )
         .await;
     assert_eq!(stage.playwright("return context.pages()[0].evaluate('1+1')").await, 2);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_dialog_that_a_second_session_opens_is_still_the_pages() {
+    let stage = Stage::with_controlled_tab().await;
+    let accepted = stage
+        .playwright(
+            "const [page] = context.pages();
+             page.on('dialog', (dialog) => dialog.accept());
+             const session = await context.newCDPSession(page);
+             await session.send('Page.enable');
+             const { result } = await session.send('Runtime.evaluate', {
+               expression: 'confirm(\"so?\")',
+             });
+             return result.value;",
+        )
+        .await;
+    assert_eq!(accepted, true);
     stage.end().await;
 }
 
@@ -147,7 +166,7 @@ async fn a_page_from_a_file_is_controlled_where_chrome_allows_it() {
 }
 
 #[tokio::test]
-async fn a_discarded_tab_is_gone_and_its_icon_is_black() {
+async fn a_discarded_tab_is_gone_and_its_icon_says_why() {
     let stage = Stage::with_controlled_tab().await;
     stage.playwright("await (await context.newPage()).goto(site + '/index.html')").await;
     let two = stage.status_when("two tabs", |status| status.page_count == 2).await;
@@ -158,9 +177,10 @@ async fn a_discarded_tab_is_gone_and_its_icon_is_black() {
         )
         .await;
     stage.status_when("the discarded tab to go", |status| status.page_count == 1).await;
-    let title = "chrome.tabs.query({ active: false })
-        .then(([tab]) => chrome.action.getTitle({ tabId: tab.id }))";
-    assert_eq!(stage.in_worker(title).await, "Playwriter: click to control this tab");
+    let asleep = "chrome.tabs.query({ active: false })
+        .then(([tab]) => chrome.action.getTitle({ tabId: tab.id }))
+        .then((title) => title.includes('Chrome put this tab to sleep'))";
+    stage.until_in_worker(asleep).await;
     stage.end().await;
 }
 
@@ -172,16 +192,19 @@ async fn a_frozen_tab_holds_nobody_else_up() {
             "const [page] = context.pages();
              const other = await context.newPage();
              const frozen = page.evaluate(() => {
-               const end = Date.now() + 3000;
+               const end = Date.now() + 5000;
                while (Date.now() < end);
                return 'thawed';
              });
-             const start = Date.now();
-             const answer = await other.evaluate('1+1');
-             return [answer, Date.now() - start < 2500, await frozen];",
+             const answers = [];
+             await Promise.all([
+               frozen.then((answer) => answers.push(answer)),
+               other.evaluate('1+1').then((answer) => answers.push(answer)),
+             ]);
+             return answers;",
         )
         .await;
-    assert_eq!(seen, json!([2, true, "thawed"]));
+    assert_eq!(seen, json!([2, "thawed"]));
     stage.end().await;
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use end_to_end::{RawTab, RelayProgram};
+use end_to_end::{RawTab, RelayProgram, http_until};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -86,11 +86,15 @@ async fn long_payloads_are_cut_and_cookies_never_written() {
 #[tokio::test]
 async fn what_the_extension_says_is_in_the_log_for_people() {
     let mut relay = RelayProgram::start().await;
-    let mut extension = relay.raw_extension("v=0.1.0").await;
+    let mut extension = relay.raw_extension("v=0.7.0").await;
     let line = json!({ "level": "log", "args": ["the answer is", "42"] });
     extension.send(&json!({ "method": "log", "params": line }).to_string()).await;
-    // A client is closed after that, so the line has come through.
-    relay.raw_client("/cdp?extensionId=nobody").await.closed().await;
+    // When what was said after it has come through, it has, too.
+    let tab = json!({ "targetId": "T", "type": "page", "title": "", "url": "http://site/" });
+    let attached = json!({ "sessionId": "pw-tab-1", "targetInfo": tab });
+    let attached = json!({ "method": "Target.attachedToTarget", "params": attached });
+    extension.send(&json!({ "method": "forwardCDPEvent", "params": attached }).to_string()).await;
+    http_until(relay.port(), "GET /extension/status", |status| status["activeTargets"] == 1).await;
     relay.stop().await;
     let text = std::fs::read_to_string(relay.log_folder().join("relay-server.log")).unwrap();
     assert!(text.contains("the answer is 42"), "{text}");

@@ -49,7 +49,7 @@ async fn a_dialog_or_a_sleeping_tab_holds_no_client_up() {
     assert_eq!(seen["urls"], json!(["about:blank"]), "only what answers");
     let took = seen["took"].as_f64().unwrap();
     show_figure("connecting beside silent tabs", &format!("{took:.0} ms of 3000 ms"));
-    assert!(took < 3000.0);
+    assert!(took < 8000.0, "none was waited for, which takes ten seconds");
 
     let titles = format!(
         "Promise.all({ids}.map((tabId) => chrome.action.getTitle({{ tabId }})))

@@ -80,3 +80,29 @@ async fn closing_the_browser_closes_only_the_client() {
     assert_eq!(stage.playwright("return context.pages()[0].evaluate('1')").await, 1);
     stage.end().await;
 }
+
+#[tokio::test]
+async fn who_follows_targets_hears_of_frames_and_workers_that_nobody_attached_to() {
+    let stage = Stage::with_controlled_tab().await;
+    stage.playwright("await context.pages()[0].goto(site + '/frames.html')").await;
+    let mut client = stage.raw_client("/cdp").await;
+    client
+        .send(r#"{"id":1,"method":"Target.setDiscoverTargets","params":{"discover":true}}"#)
+        .await;
+    let frame = loop {
+        let told = client.next().await;
+        if told["params"]["targetInfo"]["type"] == "iframe" {
+            break told;
+        }
+    };
+    assert_eq!(frame["method"], "Target.targetCreated", "{frame}");
+    let frame = frame["params"]["targetInfo"]["targetId"].as_str().unwrap();
+    let session = client.attach(frame).await;
+    let evaluate = json!({
+        "id": 2, "method": "Runtime.evaluate", "sessionId": session,
+        "params": { "expression": "location.hostname" },
+    });
+    let answer = client.answer_to(2, &evaluate.to_string()).await;
+    assert_eq!(answer["result"]["result"]["value"], "localhost");
+    stage.end().await;
+}

@@ -84,6 +84,27 @@ fn a_client_gets_the_window_it_asks_for_whatever_the_mode() {
 }
 
 #[test]
+fn a_tab_opens_where_its_client_wants_it_whatever_the_mode() {
+    let mut worker = Machine::with_tab();
+    let (blank, create) = ("about:blank", "Target.createTarget");
+    let beside = worker.command(1, None, create, json!({ "separateWindow": false }));
+    assert_eq!(beside, [create_tab(1, blank, Place::Beside(TAB))]);
+    let own = worker.command(2, None, create, json!({ "separateWindow": true }));
+    assert_eq!(own, [create_tab(2, blank, Place::OwnWindow)]);
+    let outcome = Ok((OTHER, Some(WindowId(3))));
+    worker.handle(Input::TabCreated { ticket: ticket(2), outcome });
+    worker.attached(OTHER, "T2");
+    assert_eq!(
+        worker.command(3, None, create, json!({})),
+        [create_tab(3, blank, Place::Beside(TAB))],
+        "never beside one in the separate window"
+    );
+    let params = json!({ "separateWindow": true });
+    let initial = json!({ "id": 4, "method": "createInitialTab", "params": params });
+    assert_eq!(worker.relay_sent(initial), [create_tab(4, blank, Place::Window(WindowId(3)))]);
+}
+
+#[test]
 fn new_permissions_take_the_place_of_earlier_ones() {
     let mut worker = Machine::connected();
     let rule = |name: &str| json!({ "name": name, "setting": "allow" });
@@ -138,8 +159,9 @@ fn a_download_is_answered_when_it_has_ended() {
         ticket: ticket(5),
         url: "http://site/a.pdf".to_owned(),
         exclude: vec![1],
+        max_age: Some(9000),
     };
-    let query = json!({ "url": "http://site/a.pdf", "exclude": [1] });
+    let query = json!({ "url": "http://site/a.pdf", "exclude": [1], "maxAge": 9000 });
     assert_eq!(
         worker.request(5, "findDownload", query),
         [search.clone(), Effect::DownloadOverdueLater { ticket: ticket(5) }]
@@ -168,7 +190,7 @@ fn a_download_that_does_not_end_or_is_not_there_is_answered_as_it_is() {
     );
     assert_eq!(
         worker.request(7, "cancelDownload", json!({ "id": 2 })),
-        [Effect::CancelDownload { ticket: ticket(7), download: 2 }]
+        [Effect::CancelDownload { ticket: ticket(7), download: 2, remove: false }]
     );
 }
 

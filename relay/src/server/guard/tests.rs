@@ -33,7 +33,7 @@ fn the_name_that_was_bound_is_one_of_ours() {
         ("::", "[::]:19988", false),
         ("0.0.0.0", "evil.example", false),
     ] {
-        let policy = Policy::new(bound, None);
+        let policy = Policy::new(bound, &[], None);
         assert_eq!(policy.knows(host_name(host)), expected, "{host} for {bound}");
     }
 }
@@ -83,6 +83,27 @@ fn an_extension_comes_from_this_machine_or_not_at_all() {
 }
 
 #[test]
+fn what_a_proxy_passes_on_is_not_of_this_machine() {
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    let guarded = guarded(Some("s3cret")).with_owner(Some(Token::new("k3y")));
+    let key = ("authorization", "Bearer k3y");
+    for passed_on in [
+        [("host", "relay.example"), ("accept", "*/*")],
+        [HOST, ("x-forwarded-for", "10.0.0.8")],
+        [HOST, ("forwarded", "for=10.0.0.8")],
+    ] {
+        let from = |door, shown| {
+            let headers: Vec<_> = passed_on.into_iter().chain([shown]).collect();
+            status_of(&guarded, door, &caller(&headers))
+        };
+        assert_eq!(from(Door::Extension, ("origin", &*origin)), 403, "{passed_on:?}");
+        assert_eq!(from(Door::Owner, key), 403, "{passed_on:?}");
+        assert_eq!(from(Door::Doorbell, ("accept-language", "en")), 401, "{passed_on:?}");
+        assert_eq!(from(Door::Client, ("authorization", "Bearer s3cret")), 200, "{passed_on:?}");
+    }
+}
+
+#[test]
 fn an_address_typed_into_the_browser_is_no_web_page() {
     assert_eq!(status(Door::Client, &[HOST, ("sec-fetch-site", "none")]), 200);
 }
@@ -122,6 +143,36 @@ fn other_machines_show_the_token_even_to_ring() {
 }
 
 #[test]
+fn a_name_that_the_user_allowed_is_as_good_as_our_own_and_no_other() {
+    let guarded = guarded(Some("s3cret"));
+    for door in [Door::Client, Door::Change] {
+        let called = |name| {
+            let shown = [("host", name), ("authorization", "Bearer s3cret")];
+            status_of(&guarded, door, &caller(&shown))
+        };
+        assert_eq!(called("relay.example"), 200);
+        assert_eq!(called("evil.example"), 403);
+    }
+}
+
+#[test]
+fn only_who_started_the_relay_may_stop_it() {
+    let guarded = guarded(Some("s3cret")).with_owner(Some(Token::new("k3y")));
+    let key = ("authorization", "Bearer k3y");
+    let from = |headers: &[_]| status_of(&guarded, Door::Owner, &caller(headers));
+    assert_eq!(from(&[HOST, key]), 200);
+    assert_eq!(from(&[HOST]), 403);
+    assert_eq!(from(&[HOST, ("authorization", "Bearer s3cret")]), 403);
+    assert_eq!(from(&[HOST, key, ("origin", "https://evil.example")]), 403);
+    assert_eq!(from(&[HOST, key, ("content-type", "text/plain")]), 415);
+    let mut elsewhere = caller(&[HOST, key]);
+    elsewhere.peer = Some(([10, 0, 0, 8], 5000).into());
+    assert_eq!(status_of(&guarded, Door::Owner, &elsewhere), 403);
+    let unowned = Policy::new("127.0.0.1", &[], None);
+    assert_eq!(status_of(&unowned, Door::Owner, &caller(&[HOST, key])), 403);
+}
+
+#[test]
 fn the_token_opens_no_door_for_a_page() {
     let headers = [HOST, ("origin", "https://evil.example"), ("authorization", "Bearer s3cret")];
     assert_eq!(status_of(&guarded(Some("s3cret")), Door::Client, &caller(&headers)), 403);
@@ -136,7 +187,7 @@ fn status_of(policy: &Policy, door: Door, caller: &Caller) -> u16 {
 }
 
 fn guarded(token: Option<&str>) -> Policy {
-    Policy::new("127.0.0.1", token.map(Token::new))
+    Policy::new("127.0.0.1", &["relay.example".to_owned()], token.map(Token::new))
 }
 
 fn caller(headers: &[(&'static str, &str)]) -> Caller {

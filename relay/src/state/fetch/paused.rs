@@ -31,6 +31,8 @@ pub(super) struct Paused {
     pub(super) changes: Map<String, Value>,
     /// Who wants to see the response.
     pub(super) wants_response: Vec<Seat>,
+    /// Whether Chrome has it, and only its response is waited for.
+    pub(super) is_resting: bool,
 }
 
 #[derive(Deserialize)]
@@ -51,9 +53,41 @@ pub(super) struct PausedRequest {
 impl PausedRequests {
     pub(super) fn add(&mut self, paused: Paused) {
         if self.0.len() >= MAX_PAUSED {
-            self.0.pop_front();
+            let resting = self.0.iter().position(|paused| paused.is_resting);
+            self.0.remove(resting.unwrap_or(0));
         }
         self.0.push_back(paused);
+    }
+
+    /// Chrome has a request again; it may come back with its response.
+    pub(super) fn let_go(&mut self, id: &str) {
+        let Some(index) = self.0.iter().position(|paused| paused.id == id) else { return };
+        if self.0[index].wants_response.is_empty() {
+            self.0.remove(index);
+        } else {
+            self.0[index].rest();
+        }
+    }
+
+    /// A session wants to decide about nothing any more, except what it holds.
+    pub(super) fn forget(&mut self, seat: &Seat) {
+        for paused in &mut self.0 {
+            paused.next.retain(|other| other != seat);
+            paused.wants_response.retain(|other| other != seat);
+        }
+        self.0.retain(|paused| !paused.is_resting || !paused.wants_response.is_empty());
+    }
+
+    /// The requests that somebody has to decide about, and who.
+    #[cfg(test)]
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = (&str, &Seat)> {
+        let waiting = self.0.iter().filter(|paused| !paused.is_resting);
+        waiting.map(|paused| (paused.id.as_str(), &paused.holder))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn leftovers(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|paused| format!("{paused:?}"))
     }
 
     pub(super) fn find(&mut self, id: &str) -> Option<&mut Paused> {
@@ -77,6 +111,10 @@ impl Paused {
     /// Adds what another session wants changed. Each gives all headers; what it added, changed or
     /// left out is told by those that the request came with.
     pub(super) fn merge(&mut self, mut changes: Map<String, Value>) {
+        const RESPONSE: &str = "interceptResponse";
+        if self.changes.get(RESPONSE) == Some(&Value::Bool(true)) {
+            changes.insert(RESPONSE.to_owned(), true.into());
+        }
         let both = |map: &Map<String, Value>| map.get("headers").cloned();
         let (Some(earlier), Some(later)) = (both(&self.changes), both(&changes)) else {
             return self.changes.extend(changes);
@@ -108,14 +146,10 @@ impl Paused {
         self.changes.insert("headers".to_owned(), headers.into());
     }
 
-    /// Chrome has it again; it may come back with its response.
-    pub(super) fn rest(&mut self) {
+    fn rest(&mut self) {
+        self.is_resting = true;
         self.event = Payload::empty_object();
         self.changes = Map::new();
-    }
-
-    pub(super) fn is_resting(&self) -> bool {
-        self.event == Payload::empty_object()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a browser would answer: windows, permissions, downloads, cookies.
 
+use super::AUTO_ATTACH;
 use super::script::{A, B, Script};
 
 #[test]
@@ -33,14 +34,46 @@ fn a_window_is_told_in_the_words_of_cdp() {
 }
 
 #[test]
-fn an_extension_that_is_too_old_is_named() {
+fn a_frame_and_a_tab_are_in_the_window_of_their_page_and_a_worker_in_none() {
+    let mut script = Script::with_capabilities("windows-v1");
+    script.does(A, "pw-tab-1 1 Target.setAutoAttach", AUTO_ATTACH);
+    script.child("pw-tab-1", "FRAME", "iframe", false);
+    script.does(A, "FRAME 2 Target.setAutoAttach", AUTO_ATTACH);
+    script.child("FRAME", "INNER", "iframe", false);
+    script.child("FRAME", "WORKER", "worker", false);
+    for session in ["FRAME", "INNER"] {
+        assert_eq!(
+            script.says(A, &format!("{session} 3 Browser.getWindowForTarget"), "{}"),
+            [r#"> getWindow {"targetId":"T1"}"#]
+        );
+    }
+    script.does(A, "INNER 4 Target.setAutoAttach", AUTO_ATTACH);
+    let targets = script.says(A, "- 5 Target.getTargets", r#"{"filter":[{"type":"tab"}]}"#);
+    let tab = targets[0].split("\"targetId\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let named = format!(r#"{{"targetId":"{tab}","flatten":true}}"#);
+    script.says(A, "- 6 Target.attachToTarget", &named);
+    assert_eq!(
+        script.says(A, "tab-of-pw-tab-1 7 Browser.setContentsSize", r#"{"windowId":5,"width":9}"#),
+        [r#"> getWindow {"targetId":"T1"}"#]
+    );
+    assert_eq!(
+        script.says(A, "WORKER 8 Browser.getWindowForTarget", "{}"),
+        [r#"A WORKER #8 ! "No web contents in the target""#]
+    );
+}
+
+#[test]
+fn a_crash_is_told_to_who_follows_targets() {
     let mut script = Script::new();
-    let lines = script.says(A, "pw-tab-1 1 Browser.getWindowForTarget", "{}");
-    assert!(lines[0].contains("too old for windows: update it"), "{lines:?}");
-    let granted =
-        script.says(A, "- 2 Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#);
-    assert!(granted[0].contains("too old for permissions: update it"), "{granted:?}");
-    assert_eq!(script.says(A, "- 3 Browser.resetPermissions", "{}"), ["A - #3 {}"]);
+    script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true}"#);
+    assert_eq!(
+        script.chrome_says("pw-tab-1", "Inspector.targetCrashed", "{}"),
+        [
+            r#"A - Target.targetCrashed {"errorCode":0,"status":"crashed","targetId":"T1"}"#,
+            "A pw-tab-1 Inspector.targetCrashed {}",
+            "B pw-tab-1 Inspector.targetCrashed {}",
+        ]
+    );
 }
 
 #[test]
@@ -111,6 +144,50 @@ fn a_client_sees_the_cookies_of_the_controlled_tabs_and_its_own() {
 }
 
 #[test]
+fn a_tab_that_has_crashed_does_not_stand_for_the_browser() {
+    let mut script = Script::new();
+    script.attach_tab("pw-tab-2", "T2");
+    script.chrome_says("pw-tab-1", "Inspector.targetCrashed", "{}");
+    let clear = r#"{"origin":"about:blank","storageTypes":"all"}"#;
+    let set = r#"{"cookies":[]}"#;
+    assert_eq!(
+        script.says(A, "- 2 Storage.setCookies", set)[0],
+        format!("> pw-tab-2 Storage.setCookies {set}")
+    );
+    assert_eq!(script.says(A, "- 3 Storage.getCookies", "{}"), ["> pw-tab-2 Network.getCookies"]);
+    let found = r#"{"cookies":[{"name":"a","domain":"d","path":"/"}]}"#;
+    script.says(A, "- 4 Storage.clearCookies", "{}");
+    assert!(script.chrome_answers(found)[0].starts_with("> pw-tab-2 Network.deleteCookies"));
+    script.chrome_says("pw-tab-2", "Inspector.targetCrashed", "{}");
+    for (id, method, params) in [
+        (5, "Storage.setCookies", set),
+        (6, "Storage.getCookies", "{}"),
+        (7, "Storage.clearCookies", clear),
+    ] {
+        let refused = script.says(A, &format!("- {id} {method}"), params);
+        assert_eq!(
+            refused,
+            [format!(r#"A - #{id} ! "Every controlled tab has crashed: reload one""#)]
+        );
+    }
+    script.chrome_says("pw-tab-1", "Inspector.targetReloadedAfterCrash", "{}");
+    assert_eq!(script.says(A, "- 8 Storage.getCookies", "{}"), ["> pw-tab-1 Network.getCookies"]);
+}
+
+#[test]
+fn without_a_tab_there_are_no_cookies_and_none_can_be_set() {
+    let mut script = Script::new();
+    let gone = r#"{"sessionId":"pw-tab-1","targetId":"T1"}"#;
+    script.chrome_says("-", "Target.detachedFromTarget", gone);
+    assert_eq!(script.says(A, "- 2 Storage.getCookies", "{}"), [r#"A - #2 {"cookies":[]}"#]);
+    assert_eq!(script.says(A, "- 3 Storage.clearCookies", "{}"), ["A - #3 {}"]);
+    let refused = script.says(A, "- 4 Storage.setCookies", r#"{"cookies":[]}"#);
+    assert!(refused[0].contains("click the Playwriter icon"), "{refused:?}");
+    let contexts = script.says(A, "- 5 Target.getBrowserContexts", "{}");
+    assert!(contexts[0].contains(r#""defaultBrowserContextId":"C""#), "{contexts:?}");
+}
+
+#[test]
 fn clearing_cookies_clears_what_the_tabs_see_and_no_more() {
     let mut script = Script::new();
     script.says(A, "- 2 Storage.clearCookies", "{}");
@@ -120,7 +197,17 @@ fn clearing_cookies_clears_what_the_tabs_see_and_no_more() {
         [r#"> pw-tab-1 Network.deleteCookies {"domain":"d","name":"a","path":"/"}"#]
     );
     assert_eq!(script.chrome_answers("{}"), ["A - #2 {}"]);
-    for (id, method) in [(3, "Network.clearBrowserCookies"), (4, "Network.clearBrowserCache")] {
+    for (id, name, deleted) in [(3, "a", 1), (4, "hidden", 0)] {
+        let doomed = format!(r#"{{"name":"{name}","url":"https://d/"}}"#);
+        script.says(A, &format!("pw-tab-1 {id} Network.deleteCookies"), &doomed);
+        let cookie = r#"{"cookies":[{"name":"a","value":"1","domain":"d","path":"/"}]}"#;
+        let next = script.chrome_answers(cookie);
+        assert_eq!(next.iter().filter(|it| it.contains("deleteCookies")).count(), deleted);
+        if deleted > 0 {
+            script.chrome_answers("{}");
+        }
+    }
+    for (id, method) in [(5, "Network.clearBrowserCookies"), (6, "Network.clearBrowserCache")] {
         let refused = script.says(A, &format!("pw-tab-1 {id} {method}"), "{}");
         assert!(refused[0].contains("--cookies=profile"), "{refused:?}");
     }
@@ -136,13 +223,11 @@ fn a_download_is_told_at_its_end_when_the_file_is_where_the_client_wants_it() {
     );
     let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
-    assert_eq!(told.len(), 1);
     assert!(told[0].starts_with("A - Browser.downloadWillBegin"), "{told:?}");
+    assert_eq!(told[1..], [search(true, "[]")], "which of Chrome's it is");
     let ended = r#"{"guid":"G","state":"completed"}"#;
-    assert_eq!(
-        script.chrome_says("pw-tab-1", "Page.downloadProgress", ended),
-        [r#"> findDownload {"atOnce":false,"exclude":[],"url":"x:/f"}"#]
-    );
+    assert_eq!(script.chrome_says("pw-tab-1", "Page.downloadProgress", ended), [""; 0]);
+    assert_eq!(script.chrome_answers("{}"), [search(false, "[]")], "Chrome does not know it yet");
     assert_eq!(
         script.chrome_answers(r#"{"id":7,"path":"/home/f","state":"complete"}"#),
         [r#"copy "/home/f" to ["/tmp/d/G"]"#]
@@ -150,12 +235,106 @@ fn a_download_is_told_at_its_end_when_the_file_is_where_the_client_wants_it() {
     let copied = super::Input::DownloadCopied {
         connection: super::EXTENSION,
         guid: "G".to_owned(),
-        outcome: Ok(()),
+        outcome: Ok([].into()),
     };
     assert_eq!(
         script.handle(copied),
         [r#"A - Browser.downloadProgress {"filePath":"/tmp/d/G","guid":"G","state":"completed"}"#]
     );
+}
+
+#[test]
+fn a_client_is_told_the_name_that_was_free_for_its_file() {
+    let mut script = Script::with_capabilities("downloads-v1");
+    script.does(
+        A,
+        "- 2 Browser.setDownloadBehavior",
+        r#"{"behavior":"allow","downloadPath":"/tmp/d","eventsEnabled":true}"#,
+    );
+    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
+    script.chrome_answers(r#"{"id":7,"state":"in_progress"}"#);
+    let ended = r#"{"guid":"G","state":"completed"}"#;
+    script.chrome_says("pw-tab-1", "Page.downloadProgress", ended);
+    script.chrome_answers(r#"{"id":7,"path":"/home/f","state":"complete"}"#);
+    let copied = super::Input::DownloadCopied {
+        connection: super::EXTENSION,
+        guid: "G".to_owned(),
+        outcome: Ok([("/tmp/d/f".into(), "/tmp/d/f (1)".into())].into()),
+    };
+    let told = r#"{"filePath":"/tmp/d/f (1)","guid":"G","state":"completed"}"#;
+    assert_eq!(script.handle(copied), [format!("A - Browser.downloadProgress {told}")]);
+}
+
+#[test]
+fn a_denied_download_leaves_nothing_unless_another_client_wants_it() {
+    let mut script = Script::with_capabilities("downloads-v1");
+    let deny = r#"{"behavior":"deny","eventsEnabled":true}"#;
+    script.does(A, "- 2 Browser.setDownloadBehavior", deny);
+    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    let asked = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
+    assert_eq!(asked[1..], [search(true, "[]")]);
+    assert_eq!(script.chrome_answers("{}"), [""; 0], "Chrome does not know it yet");
+    let ended = r#"{"guid":"G","state":"completed"}"#;
+    assert_eq!(
+        script.chrome_says("pw-tab-1", "Page.downloadProgress", ended),
+        [
+            r#"A - Browser.downloadProgress {"guid":"G","state":"canceled"}"#.to_owned(),
+            search(true, "[]"),
+        ]
+    );
+    assert_eq!(
+        script.chrome_answers(r#"{"id":7,"state":"complete"}"#),
+        [r#"> cancelDownload {"id":7,"remove":true}"#]
+    );
+
+    let other = r#"{"guid":"H","url":"x:/f","suggestedFilename":"f"}"#;
+    script.chrome_says("pw-tab-1", "Page.downloadWillBegin", other);
+    script.chrome_answers(r#"{"id":8,"state":"in_progress"}"#);
+    assert_eq!(
+        script.chrome_says("pw-tab-1", "Page.downloadProgress", &ended.replace('G', "H")),
+        [r#"A - Browser.downloadProgress {"guid":"H","state":"canceled"}"#],
+        "it has been removed; what else comes from there is the user's"
+    );
+
+    let allow = r#"{"behavior":"allow","downloadPath":"/tmp/d"}"#;
+    script.does(B, "- 2 Browser.setDownloadBehavior", allow);
+    let began = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
+    assert_eq!(began.len(), 2, "{began:?}");
+    let found = script.chrome_answers(r#"{"id":9,"state":"in_progress"}"#);
+    assert_eq!(found, [""; 0], "it goes on");
+}
+
+#[test]
+fn two_downloads_from_one_address_are_not_taken_for_each_other() {
+    let mut script = Script::with_capabilities("downloads-v1");
+    let wanted = r#"{"behavior":"allowAndName","downloadPath":"/tmp/d","eventsEnabled":true}"#;
+    script.does(A, "- 2 Browser.setDownloadBehavior", wanted);
+    for guid in ["G", "H"] {
+        let began = format!(r#"{{"guid":"{guid}","url":"x:/f","suggestedFilename":"f"}}"#);
+        script.chrome_says("pw-tab-1", "Page.downloadWillBegin", &began);
+    }
+    // By now Chrome knows both, and tells of the newest.
+    assert_eq!(script.chrome_answers(r#"{"id":8}"#), [search(true, "[8]")]);
+    let early = r#"{"guid":"H","state":"completed"}"#;
+    let told = script.chrome_says("pw-tab-1", "Page.downloadProgress", early);
+    assert_eq!(told, [""; 0], "nobody knows which it is");
+    assert_eq!(script.chrome_answers(r#"{"id":7}"#), [search(false, "[7]")]);
+    let copies = script.chrome_answers(r#"{"id":8,"path":"/home/f (1)","state":"complete"}"#);
+    assert_eq!(copies, [r#"copy "/home/f (1)" to ["/tmp/d/H"]"#]);
+    let ended = r#"{"guid":"G","state":"completed"}"#;
+    let told = script.chrome_says("pw-tab-1", "Page.downloadProgress", ended);
+    assert_eq!(told, [search(false, "[8]")]);
+    let told = script.chrome_answers(r#"{"id":9,"path":"/home/f (2)","state":"complete"}"#);
+    assert_eq!(told, [search(false, "[8,9]")], "the user has downloaded it, too");
+    let copies = script.chrome_answers(r#"{"id":7,"path":"/home/f","state":"complete"}"#);
+    assert_eq!(copies, [r#"copy "/home/f" to ["/tmp/d/G"]"#]);
+}
+
+fn search(at_once: bool, exclude: &str) -> String {
+    format!(
+        r#"> findDownload {{"atOnce":{at_once},"exclude":{exclude},"maxAge":15000,"url":"x:/f"}}"#
+    )
 }
 
 #[test]

@@ -1,73 +1,35 @@
 //! Random histories: whatever clients, tabs and Chrome do, and in whatever order, every command gets
-//! one answer, nothing is told about a session that is not there, and nothing is left behind.
+//! one answer, nothing is told twice, too early or about a session that is not there, and nothing is
+//! left behind, in the relay or in Chrome.
+
+mod chrome;
+mod left;
+mod seen;
+mod sent;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use shared_protocol::Features;
+
 use super::*;
+use chrome::Chrome;
+use seen::Seen;
+use sent::{COMMANDS, FIRST_OF_TARGETS, GENERATIONS};
 
 const HISTORIES: u64 = 300;
 const STEPS: usize = 250;
 
-const CAPABILITIES: &str = "inventory-ready-v1,windows-v1,permissions-v1,downloads-v1";
-
-/// What clients send, on whatever session.
-const COMMANDS: [(&str, &str); 40] = [
-    ("Target.setAutoAttach", AUTO_ATTACH),
-    ("Target.setAutoAttach", r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#),
-    (
-        "Target.setAutoAttach",
-        r#"{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true,"filter":[{}]}"#,
-    ),
-    ("Target.setDiscoverTargets", r#"{"discover":true,"filter":[{}]}"#),
-    ("Target.setDiscoverTargets", r#"{"discover":false}"#),
-    ("Target.getTargets", "{}"),
-    ("Target.attachToTarget", r#"{"targetId":"T1","flatten":true}"#),
-    ("Target.attachToTarget", r#"{"targetId":"T2"}"#),
-    ("Target.attachToTarget", r#"{"targetId":"target-service_worker"}"#),
-    ("Target.attachToBrowserTarget", "{}"),
-    ("Target.detachFromTarget", r#"{"sessionId":"pw-tab-1"}"#),
-    ("Target.detachFromTarget", r#"{"sessionId":"browser"}"#),
-    ("Target.createTarget", r#"{"url":"about:blank"}"#),
-    ("Target.closeTarget", r#"{"targetId":"T1"}"#),
-    ("Browser.getVersion", "{}"),
-    ("Browser.getWindowForTarget", "{}"),
-    ("Browser.setContentsSize", r#"{"windowId":1,"width":800,"height":600}"#),
-    ("Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#),
-    ("Browser.resetPermissions", "{}"),
-    (
-        "Browser.setDownloadBehavior",
-        r#"{"behavior":"allowAndName","downloadPath":"/d","eventsEnabled":true}"#,
-    ),
-    ("Browser.cancelDownload", r#"{"guid":"G"}"#),
-    ("Storage.getCookies", "{}"),
-    ("Storage.clearCookies", "{}"),
-    ("Network.getCookies", r#"{"urls":["https://a.example/"]}"#),
-    ("Runtime.enable", "{}"),
-    ("Runtime.disable", "{}"),
-    ("Page.enable", "{}"),
-    ("Page.getFrameTree", "{}"),
-    ("Page.addScriptToEvaluateOnNewDocument", r#"{"source":""}"#),
-    ("Page.removeScriptToEvaluateOnNewDocument", r#"{"identifier":"1"}"#),
-    ("Page.handleJavaScriptDialog", r#"{"accept":true}"#),
-    ("Page.startScreencast", "{}"),
-    ("Runtime.addBinding", r#"{"name":"b"}"#),
-    ("Runtime.runIfWaitingForDebugger", "{}"),
-    ("Runtime.evaluate", r#"{"expression":"1"}"#),
-    ("Emulation.setTimezoneOverride", r#"{"timezoneId":"Asia/Tokyo"}"#),
-    ("Fetch.enable", "{}"),
-    ("Fetch.disable", "{}"),
-    ("Fetch.continueRequest", r#"{"requestId":"R"}"#),
-    ("Tracing.start", "{}"),
-];
-
 #[test]
 fn every_command_has_one_answer_and_nothing_is_left_behind() {
     for seed in 0..HISTORIES {
-        let mut world = World::new(seed);
-        for _ in 0..STEPS {
-            world.step();
-        }
-        world.settle();
+        let history = std::panic::catch_unwind(|| {
+            let mut world = World::new(seed);
+            for _ in 0..STEPS {
+                world.step();
+            }
+            world.settle();
+        });
+        assert!(history.is_ok(), "seed {seed}");
     }
 }
 
@@ -78,22 +40,33 @@ struct World {
     stage: Stage,
     now: Duration,
     extension: Option<ConnectionId>,
+    /// What each connection understands.
+    features: BTreeMap<ConnectionId, Features>,
     last_id: u64,
     /// Real sessions, by their parents.
     real: BTreeMap<String, Option<String>>,
     clients: BTreeMap<ClientId, Seen>,
     /// What the extension has to answer.
-    asked: Vec<(i64, String)>,
+    asked: Vec<Asked>,
+    chrome: Chrome,
+    /// Whether clients get what Chrome tells in this moment, not what it told before.
+    is_live: bool,
 }
 
-#[derive(Default)]
-struct Seen {
-    /// The sessions that were announced and have not ended, and what they are attached to.
-    sessions: BTreeMap<String, String>,
-    /// Every session it ever heard of.
-    known: BTreeSet<String>,
-    waiting: BTreeSet<i64>,
-    answered: BTreeSet<i64>,
+/// What the extension has been told and has to answer.
+struct Asked {
+    id: i64,
+    method: String,
+    session: Option<String>,
+    /// What came of it, if Chrome did it.
+    outcome: Result<Value, String>,
+}
+
+impl Asked {
+    /// Whether it ends a trace, which is complete when it is answered.
+    fn is_end(&self) -> bool {
+        self.method == "Tracing.end" && self.outcome.is_ok()
+    }
 }
 
 impl World {
@@ -104,10 +77,13 @@ impl World {
             stage: Stage::new(),
             now: Duration::ZERO,
             extension: None,
+            features: BTreeMap::new(),
             last_id: 0,
             real: BTreeMap::new(),
             clients: BTreeMap::new(),
             asked: Vec::new(),
+            chrome: Chrome::default(),
+            is_live: false,
         };
         world.connect_extension();
         world
@@ -124,8 +100,14 @@ impl World {
         if from.is_empty() { None } else { Some(from[self.roll(from.len())].clone()) }
     }
 
+    /// Every other history is one of clients alone: on tabs that stay, with a worker that lives.
+    fn is_calm(&self) -> bool {
+        self.seed % 2 == 1
+    }
+
     fn step(&mut self) {
         match self.roll(20) {
+            14..=16 | 19 if self.is_calm() && !self.real.is_empty() => self.chrome_tells(),
             0 => self.connect_client(),
             1 => self.client_leaves(),
             2..=9 => self.client_sends(),
@@ -136,19 +118,26 @@ impl World {
             18 => self.time_passes(),
             _ => self.extension_blinks(),
         }
+        let undecided = self.stage.0.undecided();
+        for held in self.chrome.held() {
+            assert!(undecided.contains(&held), "nobody decides about {held:?}");
+        }
     }
 
     fn connect_extension(&mut self) {
         self.last_id += 1;
         let connection = ConnectionId(self.last_id);
+        // Mostly ours, so that what only it understands is seen often.
+        let (version, capabilities) = GENERATIONS[self.roll(8).min(3)];
         let hello = ExtensionHello {
             install_id: Some("one".to_owned()),
-            capabilities: Some(CAPABILITIES.to_owned()),
+            version: Some(version.to_owned()),
+            capabilities: Some(capabilities.to_owned()),
             ..ExtensionHello::default()
         };
+        self.features.insert(connection, Features::of(&hello));
         let user_agent = String::new();
         self.extension = Some(connection);
-        self.asked.clear();
         self.handle(Input::ExtensionConnected { connection, hello, user_agent });
         // The tabs first, then what is in them.
         let mut all: Vec<_> = self.real.clone().into_iter().collect();
@@ -160,10 +149,26 @@ impl World {
     }
 
     fn extension_blinks(&mut self) {
-        if let Some(connection) = self.extension.take() {
+        let before = self.extension.take();
+        for asked in std::mem::take(&mut self.asked) {
+            if asked.is_end() {
+                self.chrome.ends_trace();
+            }
+            let is_lost = self.stage.0.requests.is_pending(RequestId(asked.id));
+            if let Some(session) = asked.session.filter(|_| is_lost) {
+                self.chrome.is_unsure(&session);
+            }
+        }
+        let is_replaced = self.roll(2) == 0;
+        if is_replaced {
+            self.connect_extension();
+        }
+        if let Some(connection) = before {
             self.handle(Input::ExtensionDisconnected { connection });
         }
-        self.connect_extension();
+        if !is_replaced {
+            self.connect_extension();
+        }
     }
 
     fn connect_client(&mut self) {
@@ -177,7 +182,17 @@ impl World {
         let mut seen = Seen::default();
         seen.sessions.insert(String::new(), "socket".to_owned());
         self.clients.insert(client, seen);
-        self.handle(Input::ClientConnected { client, name: None, extension: None, page });
+        self.handle(Input::ClientConnected {
+            client,
+            name: None,
+            extension: None,
+            page,
+            separate_window: None,
+            confinement: None,
+        });
+        if self.is_calm() {
+            self.client_says(client, "", ("Target.setAutoAttach", AUTO_ATTACH));
+        }
     }
 
     fn client_leaves(&mut self) {
@@ -194,10 +209,17 @@ impl World {
         let mut sessions: Vec<String> = self.clients[&client].sessions.keys().cloned().collect();
         sessions.extend(self.clients[&client].known.iter().next().cloned());
         let session = self.pick(&sessions).unwrap();
-        let (method, params) = self.pick(&COMMANDS).unwrap();
+        let first = if self.is_calm() { FIRST_OF_TARGETS } else { 0 };
+        let command = self.pick(&COMMANDS[first..]).unwrap();
+        self.client_says(client, &session, command);
+    }
+
+    fn client_says(&mut self, client: ClientId, session: &str, (method, params): (&str, &str)) {
+        // It may have been turned away.
+        let Some(seen) = self.clients.get_mut(&client) else { return };
         self.last_id += 1;
         let id = i64::try_from(self.last_id).unwrap();
-        self.clients.get_mut(&client).unwrap().waiting.insert(id);
+        seen.sends(session, id, method);
         let command = Command {
             id: RequestId(id),
             session: Some(SessionId::new(session)).filter(|id| !id.as_str().is_empty()),
@@ -212,22 +234,23 @@ impl World {
             return;
         }
         let index = self.roll(self.asked.len());
-        let (id, method) = self.asked.remove(index);
-        self.chrome_answers_to(id, &method);
+        let asked = self.asked.remove(index);
+        self.chrome_answers_to(asked);
     }
 
-    fn chrome_answers_to(&mut self, id: i64, method: &str) {
-        let mut result = match method {
-            "Page.addScriptToEvaluateOnNewDocument" => json!({ "identifier": "1" }),
+    fn chrome_answers_to(&mut self, asked: Asked) {
+        let is_end = asked.is_end();
+        let Asked { id, method, session, outcome } = asked;
+        let mut result = match method.as_str() {
             "Network.getCookies" => {
                 json!({ "cookies": [{ "name": "a", "domain": "d", "path": "/" }] })
             }
             "getWindow" => json!({
                 "windowId": 1, "left": 0, "top": 0, "width": 9, "height": 9, "state": "normal",
             }),
-            _ => json!({}),
+            _ => outcome.clone().unwrap_or_default(),
         };
-        match method {
+        match method.as_str() {
             "Target.createTarget" => {
                 self.tab_comes();
                 result = json!({ "targetId": "T2" });
@@ -243,11 +266,12 @@ impl World {
             }
             _ => {}
         }
-        let outcome = match self.roll(8) {
-            0 if method != "createInitialTab" => Err("it did not work".to_owned()),
-            _ => Ok(Some(Payload::of(&result))),
-        };
+        let outcome = outcome.map(|_| Some(Payload::of(&result)));
         self.extension_says(ExtensionMessage::Reply { id: RequestId(id), outcome });
+        if is_end && session.as_ref().is_some_and(|session| self.real.contains_key(session)) {
+            self.chrome.ends_trace();
+            self.chrome_says(session.as_deref(), "Tracing.tracingComplete", &json!({}));
+        }
     }
 
     fn target_comes(&mut self) {
@@ -303,6 +327,7 @@ impl World {
 
     fn real_goes(&mut self, session: &str) {
         let Some(parent) = self.real.remove(session) else { return };
+        self.chrome.forgets(session);
         let mut gone = vec![session.to_owned()];
         while let Some(next) = gone.pop() {
             let below = |(_, parent): &(&String, &Option<String>)| parent.as_ref() == Some(&next);
@@ -310,6 +335,7 @@ impl World {
                 self.real.iter().filter(below).map(|(child, _)| child.clone()).collect();
             for child in children {
                 self.real.remove(&child);
+                self.chrome.forgets(&child);
                 gone.push(child);
             }
         }
@@ -320,9 +346,13 @@ impl World {
     fn chrome_tells(&mut self) {
         let all: Vec<String> = self.real.keys().cloned().collect();
         let Some(session) = self.pick(&all) else { return };
+        self.last_id += 1;
+        let id = i64::try_from(self.last_id).unwrap();
         let events = [
-            ("Runtime.executionContextCreated", json!({ "context": { "id": 1 } })),
-            ("Page.javascriptDialogOpening", json!({})),
+            ("Runtime.executionContextCreated", json!({ "context": { "id": id } })),
+            ("Runtime.executionContextCreated", json!({ "context": { "id": id } })),
+            ("Runtime.executionContextCreated", json!({ "context": { "id": id } })),
+            ("Page.javascriptDialogOpening", json!({ "message": id })),
             ("Page.javascriptDialogClosed", json!({})),
             ("Fetch.requestPaused", json!({ "requestId": "R", "request": { "url": "x:" } })),
             ("Runtime.bindingCalled", json!({ "name": "b", "payload": "" })),
@@ -331,7 +361,17 @@ impl World {
             ("Page.loadEventFired", json!({})),
         ];
         let (method, params) = self.pick(&events).unwrap();
+        let is_told = match method {
+            "Runtime.executionContextCreated" => self.chrome.creates_context(&session, id),
+            "Fetch.requestPaused" => self.chrome.holds_request(&session, "R"),
+            _ => true,
+        };
+        if !is_told {
+            return;
+        }
+        self.is_live = true;
         self.chrome_says(Some(&session), method, &params);
+        self.is_live = false;
     }
 
     fn time_passes(&mut self) {
@@ -363,12 +403,16 @@ impl World {
                     self.handle(Input::ClientDisconnected { client });
                 }
                 Effect::SendToExtension { connection, message } => {
+                    let understood = self.features[&connection];
+                    let is_understood = !matches!(message, RelayMessage::Unknown { .. })
+                        && message.feature().is_none_or(|need| understood.has(need));
+                    assert!(is_understood, "seed {}: not understood: {message:?}", self.seed);
                     if Some(connection) == self.extension {
                         self.extension_got(&message);
                     }
                 }
                 Effect::CopyDownload { connection, guid, .. } => {
-                    let outcome = Ok(());
+                    let outcome = Ok(BTreeMap::new());
                     self.handle(Input::DownloadCopied { connection, guid, outcome });
                 }
                 Effect::CloseExtension { .. } | Effect::Log { .. } => {}
@@ -379,56 +423,39 @@ impl World {
     fn extension_got(&mut self, message: &RelayMessage) {
         let message = serde_json::to_value(message).unwrap();
         let Some(id) = message["id"].as_i64() else { return };
-        let method = message["params"]["method"].as_str().or(message["method"].as_str()).unwrap();
-        self.asked.push((id, method.to_owned()));
+        let params = &message["params"];
+        let method = params["method"].as_str().or(message["method"].as_str()).unwrap().to_owned();
+        let session = params["sessionId"].as_str().map(str::to_owned);
+        let is_asked = self.stage.0.requests.is_pending(RequestId(id));
+        let refuses = self.roll(8) == 0 && is_asked && method != "createInitialTab";
+        let outcome = match &session {
+            Some(session) if self.real.contains_key(session) => {
+                self.chrome.does(session, &method, &params["params"], refuses)
+            }
+            Some(_) | None if refuses => Err("it did not work".to_owned()),
+            Some(_) | None => Ok(json!({})),
+        };
+        self.asked.push(Asked { id, method, session, outcome });
     }
 
     fn client_got(&mut self, client: ClientId, frame: &Frame) {
-        let seed = self.seed;
         // What is on its way to a client that has left is lost, rightly.
         let Some(seen) = self.clients.get_mut(&client) else { return };
         let frame = serde_json::to_value(frame).unwrap();
-        let session = frame["sessionId"].as_str().unwrap_or_default();
-        if let Some(id) = frame["id"].as_i64() {
-            assert!(seen.waiting.remove(&id), "seed {seed}: an answer to nothing: {frame}");
-            assert!(seen.answered.insert(id), "seed {seed}: a second answer: {frame}");
-            return;
-        }
-        assert!(seen.sessions.contains_key(session), "seed {seed}: no such session: {frame}");
-        let params = &frame["params"];
-        match frame["method"].as_str().unwrap() {
-            "Target.attachedToTarget" => {
-                let new = params["sessionId"].as_str().unwrap().to_owned();
-                let target = params["targetInfo"]["targetId"].as_str().unwrap().to_owned();
-                seen.known.insert(new.clone());
-                let old = seen.sessions.insert(new, target);
-                assert_eq!(old, None, "seed {seed}: announced twice: {frame}");
-            }
-            "Target.detachedFromTarget" => {
-                let ended = params["sessionId"].as_str().unwrap();
-                assert!(seen.sessions.remove(ended).is_some(), "seed {seed}: ended twice: {frame}");
-            }
-            "Target.targetDestroyed" => {
-                let gone = params["targetId"].as_str().unwrap();
-                let is_attached = seen.sessions.values().any(|target| target == gone);
-                assert!(!is_attached, "seed {seed}: destroyed before its sessions ended: {frame}");
-            }
-            _ => {}
+        if let Some((real, known)) = seen.gets(&frame, self.is_live) {
+            let told = self.chrome.contexts(&real);
+            assert!(known.is_superset(&told), "{told:?} of {real} was told, not {known:?}");
         }
     }
 
     /// Chrome answers everything, time passes, all leave.
     fn settle(&mut self) {
         for _ in 0..50 {
-            for (id, method) in std::mem::take(&mut self.asked) {
-                self.chrome_answers_to(id, &method);
-            }
+            self.chrome_answers_all();
         }
         for _ in 0..20 {
             self.time_passes();
-            for (id, method) in std::mem::take(&mut self.asked) {
-                self.chrome_answers_to(id, &method);
-            }
+            self.chrome_answers_all();
         }
         for (client, seen) in &self.clients {
             assert!(
@@ -443,8 +470,16 @@ impl World {
         }
         for _ in 0..20 {
             self.time_passes();
+            self.chrome_answers_all();
         }
         let nothing: [&str; 0] = [];
         assert_eq!(self.stage.0.leftovers(), nothing, "seed {}", self.seed);
+        assert_eq!(self.chrome.leftovers(), nothing, "seed {}", self.seed);
+    }
+
+    fn chrome_answers_all(&mut self) {
+        for asked in std::mem::take(&mut self.asked) {
+            self.chrome_answers_to(asked);
+        }
     }
 }

@@ -9,7 +9,10 @@ use super::*;
 /// Two clients that are attached to the same tab, as `pw-tab-1` each.
 pub(super) struct Script {
     stage: Stage,
+    connection: ConnectionId,
+    capabilities: String,
     last_request: i64,
+    logged: Vec<String>,
 }
 
 pub(super) const A: ClientId = ClientId(2);
@@ -21,24 +24,43 @@ impl Script {
     }
 
     pub(super) fn with_capabilities(capabilities: &str) -> Self {
-        let mut stage = Stage::new();
+        let mut script = Self {
+            stage: Stage::new(),
+            connection: EXTENSION,
+            capabilities: capabilities.to_owned(),
+            last_request: 0,
+            logged: Vec::new(),
+        };
+        script.worker_comes(EXTENSION);
+        script.comes(A);
+        script.comes(B);
+        script.logged.clear();
+        script
+    }
+
+    /// A worker of the one installation connects and announces its tab.
+    pub(super) fn worker_comes(&mut self, connection: ConnectionId) -> Vec<String> {
+        self.connection = connection;
         let hello = ExtensionHello {
             install_id: Some("one".to_owned()),
-            capabilities: Some(capabilities.to_owned()),
+            version: Some("0.4.0".to_owned()),
+            capabilities: Some(self.capabilities.clone()),
             ..ExtensionHello::default()
         };
-        stage.handle(Input::ExtensionConnected {
-            connection: EXTENSION,
-            hello,
-            user_agent: String::new(),
-        });
-        stage.attach_tab(EXTENSION, "pw-tab-1", "T1");
-        stage.connect_client(A, None, None);
-        stage.connect_client(B, None, None);
-        let mut script = Self { stage, last_request: 0 };
-        script.says(A, "- 1 Target.setAutoAttach", AUTO_ATTACH);
-        script.says(B, "- 1 Target.setAutoAttach", AUTO_ATTACH);
-        script
+        let user_agent = String::new();
+        let mut lines = self.handle(Input::ExtensionConnected { connection, hello, user_agent });
+        lines.extend(self.attach_tab("pw-tab-1", "T1"));
+        lines
+    }
+
+    pub(super) fn worker_dies(&mut self) -> Vec<String> {
+        self.handle(Input::ExtensionDisconnected { connection: self.connection })
+    }
+
+    /// A client comes, and attaches to the tab.
+    pub(super) fn comes(&mut self, client: ClientId) {
+        self.stage.connect_client(client, None, None);
+        self.says(client, "- 1 Target.setAutoAttach", AUTO_ATTACH);
     }
 
     /// A client's command, as `session id method`.
@@ -70,13 +92,38 @@ impl Script {
     pub(super) fn chrome_answers_to(&mut self, id: i64, result: &str) -> Vec<String> {
         let result = serde_json::from_str(result).unwrap();
         let message = ExtensionMessage::Reply { id: RequestId(id), outcome: Ok(Some(result)) };
-        self.handle(Input::ExtensionSent { connection: EXTENSION, message })
+        self.handle(Input::ExtensionSent { connection: self.connection, message })
+    }
+
+    /// The extension answers the last request as one that does not know it.
+    pub(super) fn knows_no_such_message(&mut self) -> Vec<String> {
+        let id = RequestId(self.last_request);
+        let message = ExtensionMessage::Reply { id, outcome: Ok(None) };
+        self.handle(Input::ExtensionSent { connection: self.connection, message })
+    }
+
+    /// A client comes that wants a window of its own.
+    pub(super) fn connects_with_window(&mut self, client: ClientId) {
+        let separate_window = Some(true);
+        let (name, extension, page, confinement) = (None, None, None, None);
+        self.handle(Input::ClientConnected {
+            client,
+            name,
+            extension,
+            page,
+            separate_window,
+            confinement,
+        });
     }
 
     pub(super) fn chrome_fails(&mut self, error: &str) -> Vec<String> {
-        let id = RequestId(self.last_request);
+        self.chrome_refuses(self.last_request, error)
+    }
+
+    pub(super) fn chrome_refuses(&mut self, id: i64, error: &str) -> Vec<String> {
+        let id = RequestId(id);
         let message = ExtensionMessage::Reply { id, outcome: Err(error.to_owned()) };
-        self.handle(Input::ExtensionSent { connection: EXTENSION, message })
+        self.handle(Input::ExtensionSent { connection: self.connection, message })
     }
 
     /// An event of a real session.
@@ -87,7 +134,7 @@ impl Script {
             params: Some(serde_json::from_str(params).unwrap()),
             extra: Extra::default(),
         });
-        self.handle(Input::ExtensionSent { connection: EXTENSION, message })
+        self.handle(Input::ExtensionSent { connection: self.connection, message })
     }
 
     /// Chrome attaches to a child.
@@ -121,13 +168,27 @@ impl Script {
     }
 
     pub(super) fn attach_tab(&mut self, session: &str, target: &str) -> Vec<String> {
-        let effects = self.stage.attach_tab(EXTENSION, session, target);
+        let effects = self.stage.attach_tab(self.connection, session, target);
         self.read(effects)
     }
 
     /// The number of the last request to the extension.
     pub(super) fn last_request(&self) -> i64 {
         self.last_request
+    }
+
+    /// What the status says about the extension.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let extensions = self.stage.0.extensions_status().extensions;
+        let warnings: Vec<String> =
+            extensions.into_iter().flat_map(|entry| entry.warnings).collect();
+        assert_eq!(self.stage.0.warnings(None), warnings, "agents are told the same");
+        warnings
+    }
+
+    /// What went to the log since the clients came.
+    pub(super) fn logged(&self) -> &[String] {
+        &self.logged
     }
 
     fn read(&mut self, effects: Vec<Effect>) -> Vec<String> {
@@ -150,7 +211,9 @@ impl Script {
                     }
                 })
             }
-            Effect::SendToExtension { message: RelayMessage::Ping, .. } | Effect::Log { .. } => {
+            Effect::SendToExtension { message: RelayMessage::Ping, .. } => None,
+            Effect::Log { text, .. } => {
+                self.logged.push(text.clone());
                 None
             }
             Effect::SendToExtension { message, .. } => {
@@ -174,7 +237,10 @@ impl Script {
                 Some(format!("{client:?} closed: {reason}"))
             }
             Effect::CloseExtension { reason, .. } => Some(format!("extension closed: {reason}")),
-            Effect::CopyDownload { from, to, .. } => Some(format!("copy {from:?} to {to:?}")),
+            Effect::CopyDownload { from, to, .. } => {
+                let to: Vec<_> = to.iter().map(|wanted| &wanted.to).collect();
+                Some(format!("copy {from:?} to {to:?}"))
+            }
         }
     }
 }

@@ -2,68 +2,6 @@
 
 use super::script::{A, B, Script, nothing};
 
-const CONTEXT: &str = r#"{"context":{"id":1}}"#;
-
-#[test]
-fn a_newcomer_alone_hears_what_chrome_told_the_first() {
-    let mut script = Script::new();
-    assert_eq!(script.says(A, "pw-tab-1 1 Runtime.enable", "{}"), ["> pw-tab-1 Runtime.enable {}"]);
-    let told = script.chrome_says("pw-tab-1", "Runtime.executionContextCreated", CONTEXT);
-    assert_eq!(told, [r#"A pw-tab-1 Runtime.executionContextCreated {"context":{"id":1}}"#]);
-    assert_eq!(script.chrome_answers("{}"), ["A pw-tab-1 #1 {}"]);
-    assert_eq!(
-        script.says(B, "pw-tab-1 7 Runtime.enable", "{}"),
-        [r#"B pw-tab-1 Runtime.executionContextCreated {"context":{"id":1}}"#, "B pw-tab-1 #7 {}"]
-    );
-    assert_eq!(script.says(B, "pw-tab-1 8 Runtime.enable", "{}"), ["B pw-tab-1 #8 {}"]);
-}
-
-#[test]
-fn who_asks_before_chrome_has_answered_is_answered_with_the_first() {
-    let mut script = Script::new();
-    script.says(A, "pw-tab-1 1 Debugger.enable", "{}");
-    assert_eq!(script.says(B, "pw-tab-1 2 Debugger.enable", "{}"), nothing());
-    assert_eq!(
-        script.chrome_answers(r#"{"debuggerId":"D"}"#),
-        [r#"B pw-tab-1 #2 {"debuggerId":"D"}"#, r#"A pw-tab-1 #1 {"debuggerId":"D"}"#]
-    );
-}
-
-#[test]
-fn who_asks_before_chrome_has_refused_is_refused_with_the_first_or_without() {
-    let mut script = Script::new();
-    script.says(A, "pw-tab-1 1 Profiler.enable", "{}");
-    script.says(B, "pw-tab-1 2 Profiler.enable", "{}");
-    assert_eq!(script.leaves(A), nothing());
-    assert_eq!(script.chrome_fails("no"), [r#"B pw-tab-1 #2 ! "no""#]);
-    assert_eq!(script.chrome_says("pw-tab-1", "Profiler.x", "{}"), nothing());
-}
-
-#[test]
-fn an_answer_of_ours_does_not_overtake_chromes() {
-    let mut script = Script::new();
-    script.does(A, "pw-tab-1 1 Runtime.enable", "{}");
-    script.chrome_says("pw-tab-1", "Runtime.executionContextCreated", CONTEXT);
-    script.says(B, "pw-tab-1 1 Page.getFrameTree", "{}");
-    assert_eq!(script.says(B, "pw-tab-1 2 Runtime.enable", "{}"), nothing());
-    assert_eq!(
-        script.chrome_answers("{}"),
-        [
-            "B pw-tab-1 #1 {}",
-            r#"B pw-tab-1 Runtime.executionContextCreated {"context":{"id":1}}"#,
-            "B pw-tab-1 #2 {}",
-        ]
-    );
-}
-
-#[test]
-fn an_evaluation_that_takes_for_ever_holds_no_answer_of_ours_up() {
-    let mut script = Script::new();
-    script.does(A, "pw-tab-1 1 Runtime.enable", "{}");
-    script.says(B, "pw-tab-1 1 Runtime.evaluate", "{}");
-    assert_eq!(script.says(B, "pw-tab-1 2 Runtime.enable", "{}"), ["B pw-tab-1 #2 {}"]);
-}
-
 #[test]
 fn a_domain_is_off_in_chrome_when_its_last_session_is() {
     let mut script = Script::new();
@@ -182,39 +120,6 @@ fn headers_of_all_sessions_are_sent() {
 }
 
 #[test]
-fn a_dialog_goes_to_whoever_waits_for_the_page_and_then_to_who_is_left() {
-    let mut script = Script::new();
-    script.does(A, "pw-tab-1 1 Page.enable", "{}");
-    script.does(B, "pw-tab-1 1 Page.enable", "{}");
-    script.says(A, "pw-tab-1 2 Runtime.evaluate", "{}");
-    script.does(B, "pw-tab-1 2 Runtime.evaluate", "{}");
-    let opened = script.chrome_says("pw-tab-1", "Page.javascriptDialogOpening", "{}");
-    assert_eq!(opened, ["A pw-tab-1 Page.javascriptDialogOpening {}"]);
-    assert_eq!(script.leaves(A), ["B pw-tab-1 Page.javascriptDialogOpening {}"]);
-    let accept = r#"{"accept":true}"#;
-    assert_eq!(
-        script.does(B, "pw-tab-1 3 Page.handleJavaScriptDialog", accept),
-        [r#"> pw-tab-1 Page.handleJavaScriptDialog {"accept":true}"#, "B pw-tab-1 #3 {}"]
-    );
-    let again = script.says(B, "pw-tab-1 4 Page.handleJavaScriptDialog", accept);
-    assert_eq!(again, ["B pw-tab-1 #4 {}"]);
-}
-
-#[test]
-fn a_dialog_goes_to_whose_code_runs_not_to_who_queues_behind_it_or_waits_for_a_promise() {
-    let mut script = Script::new();
-    for client in [A, B] {
-        script.does(client, "pw-tab-1 1 Page.enable", "{}");
-    }
-    script.says(B, "pw-tab-1 2 Runtime.evaluate", "{}");
-    script.does(B, "pw-tab-1 3 Runtime.evaluate", "{}");
-    script.says(A, "pw-tab-1 2 Runtime.evaluate", "{}");
-    script.says(B, "pw-tab-1 4 Runtime.evaluate", "{}");
-    let opened = script.chrome_says("pw-tab-1", "Page.javascriptDialogOpening", "{}");
-    assert_eq!(opened, ["A pw-tab-1 Page.javascriptDialogOpening {}"]);
-}
-
-#[test]
 fn one_screencast_serves_all_who_started_it() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.startScreencast", "{}");
@@ -222,21 +127,64 @@ fn one_screencast_serves_all_who_started_it() {
     let frame = script.chrome_says("pw-tab-1", "Page.screencastFrame", r#"{"sessionId":1}"#);
     assert_eq!(frame.len(), 2);
     let ack = r#"{"sessionId":1}"#;
+    let mut acknowledged = Vec::new();
     assert_eq!(script.does(A, "pw-tab-1 2 Page.screencastFrameAck", ack).len(), 2);
     let second = script.says(B, "pw-tab-1 2 Page.screencastFrameAck", ack);
     assert_eq!(second, ["B pw-tab-1 #2 {}"]);
+    // Every frame of one cast has the same number.
+    for client in [B, B, A, A, A] {
+        let passed_on = script.does(client, "pw-tab-1 3 Page.screencastFrameAck", ack).len() == 2;
+        acknowledged.push(passed_on);
+    }
+    assert_eq!(acknowledged, [true, true, false, false, true]);
     assert_eq!(script.leaves(A), nothing());
     assert_eq!(script.leaves(B), ["> pw-tab-1 Page.stopScreencast"]);
 }
 
 #[test]
-fn object_groups_of_a_second_session_have_names_of_their_own() {
+fn a_screencast_is_as_large_as_who_wants_it_largest() {
+    let mut script = Script::new();
+    let of = |width: u32| format!(r#"{{"format":"jpeg","maxHeight":300,"maxWidth":{width}}}"#);
+    script.does(A, "pw-tab-1 1 Page.startScreencast", &of(400));
+    assert_eq!(
+        script.does(B, "pw-tab-1 1 Page.startScreencast", &of(800)),
+        [
+            "> pw-tab-1 Page.stopScreencast".to_owned(),
+            format!("> pw-tab-1 Page.startScreencast {}", of(800)),
+            "B pw-tab-1 #1 {}".to_owned(),
+        ]
+    );
+    // What A still had of the first cast says nothing about the second.
+    let ack = |cast: u32| format!(r#"{{"sessionId":{cast}}}"#);
+    script.does(B, "pw-tab-1 2 Page.screencastFrameAck", &ack(2));
+    let late = script.says(A, "pw-tab-1 2 Page.screencastFrameAck", &ack(1));
+    assert_eq!(late, ["A pw-tab-1 #2 {}"]);
+    let slow = script.says(A, "pw-tab-1 3 Page.screencastFrameAck", &ack(2));
+    assert_eq!(slow, ["A pw-tab-1 #3 {}"]);
+    assert_eq!(
+        script.says(B, "pw-tab-1 3 Page.stopScreencast", "{}"),
+        [
+            "> pw-tab-1 Page.stopScreencast".to_owned(),
+            format!("> pw-tab-1 Page.startScreencast {}", of(400)),
+            "B pw-tab-1 #3 {}".to_owned(),
+        ]
+    );
+    assert_eq!(
+        script.says(B, "pw-tab-1 4 Page.startScreencast", "{}"),
+        [r#"B pw-tab-1 #4 ! "Screencast is already active as jpeg: ask for that format""#]
+    );
+    assert_eq!(script.leaves(B), nothing());
+    assert_eq!(script.leaves(A), ["> pw-tab-1 Page.stopScreencast"]);
+}
+
+#[test]
+fn object_groups_of_each_session_have_names_of_their_own() {
     let mut script = Script::new();
     script.says(A, "- 2 Target.attachToTarget", r#"{"targetId":"T1","flatten":true}"#);
     let group = r#"{"objectGroup":"x"}"#;
     assert_eq!(
         script.says(A, "pw-tab-1 3 Runtime.releaseObjectGroup", group),
-        [r#"> pw-tab-1 Runtime.releaseObjectGroup {"objectGroup":"x"}"#]
+        [r#"> pw-tab-1 Runtime.releaseObjectGroup {"objectGroup":"2:pw-tab-1/x"}"#]
     );
     assert_eq!(
         script.says(A, "pw-tab-1.2 4 Runtime.releaseObjectGroup", group),
@@ -269,6 +217,24 @@ fn a_held_request_is_offered_to_each_the_newest_first() {
         script.says(A, "pw-tab-1 4 Fetch.continueRequest", r#"{"requestId":"1","url":"x:/b"}"#),
         [r#"> pw-tab-1 Fetch.continueRequest {"method":"POST","requestId":"1","url":"x:/b"}"#]
     );
+}
+
+#[test]
+fn a_response_is_held_for_who_wants_it_whatever_the_others_say() {
+    let mut script = Script::new();
+    for client in [A, B] {
+        script.does(client, "pw-tab-1 1 Fetch.enable", "{}");
+    }
+    let request = r#"{"requestId":"1","request":{"url":"x:/"}}"#;
+    script.chrome_says("pw-tab-1", "Fetch.requestPaused", request);
+    let with = |wanted: bool| format!(r#"{{"requestId":"1","interceptResponse":{wanted}}}"#);
+    script.says(B, "pw-tab-1 2 Fetch.continueRequest", &with(true));
+    let told = script.says(A, "pw-tab-1 2 Fetch.continueRequest", &with(false));
+    let on = r#"{"interceptResponse":true,"requestId":"1"}"#;
+    assert_eq!(told, [format!("> pw-tab-1 Fetch.continueRequest {on}")]);
+    let response = r#"{"requestId":"1","request":{"url":"x:/"},"responseStatusCode":200}"#;
+    let offered = script.chrome_says("pw-tab-1", "Fetch.requestPaused", response);
+    assert!(offered.len() == 1 && offered[0].starts_with("B "), "{offered:?}");
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn a_new_tab_is_announced_before_its_creation_is_answered() {
         script.says(A, "- 3 Target.createTarget", r#"{"url":"about:blank"}"#),
         [r#"> - Target.createTarget {"url":"about:blank"}"#]
     );
+    let create = script.last_request();
     let lines = script.attach_tab("pw-tab-2", "T2");
     let methods: Vec<&str> = lines.iter().map(|line| line.split(' ').nth(2).unwrap()).collect();
     assert_eq!(
@@ -59,9 +60,11 @@ fn a_new_tab_is_announced_before_its_creation_is_answered() {
             "Target.attachedToTarget",
             "Target.attachedToTarget",
             "Target.targetInfoChanged",
+            "Target.setAutoAttach",
         ]
     );
-    assert_eq!(script.chrome_answers(r#"{"targetId":"T2"}"#), [r#"A - #3 {"targetId":"T2"}"#]);
+    let created = script.chrome_answers_to(create, r#"{"targetId":"T2"}"#);
+    assert_eq!(created, [r#"A - #3 {"targetId":"T2"}"#]);
 }
 
 #[test]
@@ -106,6 +109,53 @@ fn a_target_runs_when_who_holds_it_back_leaves_or_takes_too_long() {
 }
 
 #[test]
+fn children_stay_for_who_is_attached_to_one_when_who_asked_for_them_leaves() {
+    let mut script = Script::new();
+    script.does(A, "pw-tab-1 2 Target.setAutoAttach", AUTO_ATTACH);
+    script.child("pw-tab-1", "F", "iframe", false);
+    script.does(A, "F 3 Target.setAutoAttach", AUTO_ATTACH);
+    script.child("F", "W", "worker", false);
+    let attached = script.says(B, "- 2 Target.attachToTarget", r#"{"targetId":"target-worker"}"#);
+    assert_eq!(attached[1], r#"B - #2 {"sessionId":"W"}"#);
+    let told = script.leaves(A);
+    assert_eq!(told, [attaching("F", true), attaching("pw-tab-1", true)]);
+    let told = script.says(B, "- 3 Target.detachFromTarget", r#"{"sessionId":"W"}"#);
+    assert_eq!(told[2..], [attaching("pw-tab-1", false), attaching("F", false)]);
+    assert_eq!(told[1], "B - #3 {}");
+}
+
+#[test]
+fn who_follows_targets_is_told_of_frames_and_workers_though_nobody_attaches_to_them() {
+    let mut script = Script::new();
+    let follow = "- 2 Target.setDiscoverTargets";
+    let pages = r#"{"discover":true,"filter":[{"type":"page"}]}"#;
+    assert!(!script.says(B, follow, pages).contains(&attaching("pw-tab-1", true)));
+    let told = script.does(B, follow, r#"{"discover":true}"#);
+    assert_eq!(told.last(), Some(&attaching("pw-tab-1", true)));
+    let told = script.child("pw-tab-1", "F", "iframe", false);
+    assert!(told[0].starts_with("B - Target.targetCreated"), "{told:?}");
+    assert_eq!(told[1..], [attaching("F", true)], "frames have children, too");
+    script.chrome_answers("{}");
+    let told = script.attach_tab("pw-tab-2", "T2");
+    assert_eq!(told.last(), Some(&attaching("pw-tab-2", true)));
+    let told = script.chrome_fails("no");
+    assert_eq!(told, [attaching("pw-tab-2", false)], "it may have been done all the same");
+
+    let told = script.says(A, "pw-tab-1 2 Target.setAutoAttach", AUTO_ATTACH);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains(r#""waitForDebuggerOnStart":true"#), "{told:?}");
+    script.chrome_answers("{}");
+    let told = script.leaves(B);
+    assert_eq!(told, [attaching("F", false)], "the other one wants those of the tab");
+}
+
+/// What Chrome is told about the children of a session that nobody asked for on it.
+fn attaching(session: &str, is_on: bool) -> String {
+    let params = json!({ "autoAttach": is_on, "flatten": true, "waitForDebuggerOnStart": false });
+    format!("> {session} Target.setAutoAttach {params}")
+}
+
+#[test]
 fn a_service_worker_is_announced_once_at_the_root_and_outlives_its_page() {
     let mut script = Script::new();
     script.attach_tab("pw-tab-2", "T2");
@@ -123,7 +173,14 @@ fn a_client_of_one_page_needs_no_sessions() {
     let mut script = Script::new();
     let client = ClientId(9);
     let page = Some(TargetId::new("T1"));
-    script.handle(Input::ClientConnected { client, name: None, extension: None, page });
+    script.handle(Input::ClientConnected {
+        client,
+        name: None,
+        extension: None,
+        page,
+        separate_window: None,
+        confinement: None,
+    });
     let lines = script.says(client, "- 5 Page.enable", "{}");
     assert_eq!(lines, ["> pw-tab-1 Page.enable {}"]);
     assert_eq!(script.chrome_answers("{}"), ["B - #5 {}"]);
@@ -140,7 +197,14 @@ fn a_client_that_finds_no_tab_gets_one_before_it_is_answered() {
     let mut script = Script::new();
     script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
     let client = ClientId(9);
-    let connected = Input::ClientConnected { client, name: None, extension: None, page: None };
+    let connected = Input::ClientConnected {
+        client,
+        name: None,
+        extension: None,
+        page: None,
+        separate_window: None,
+        confinement: None,
+    };
     assert_eq!(script.handle(connected), nothing());
     assert_eq!(
         script.says(client, "- 1 Target.setAutoAttach", NO_WAIT),

@@ -1,19 +1,17 @@
 //! The command line as a person meets it: what is printed, and the exit code.
 
-#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
+use crate::place::{Place, command};
 use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_playwriter");
-
 #[test]
-fn a_port_that_another_program_has_is_named() {
+fn a_port_whose_holder_does_not_answer_is_named() {
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = stranger.local_addr().unwrap().port();
     // A stranger that answers nothing must not hold us up for ever either.
@@ -21,8 +19,10 @@ fn a_port_that_another_program_has_is_named() {
     assert_failure(
         &output,
         &format!(
-            "error: port {port} is already in use by another program\n\n\
-             hint: stop that program, or choose another port with --port\n"
+            "error: what listens on port {port} does not answer: a relay that hangs or is very busy, \
+             or another program\n\n\
+             hint: try again; if it stays so, end the process that `lsof -i :{port}` shows, or choose \
+             another port with --port (or PLAYWRITER_PORT) and in the extension\n"
         ),
     );
 }
@@ -35,7 +35,7 @@ fn a_relay_that_runs_already_is_recognised() {
         &output,
         &format!(
             "error: a playwriter relay {version} is already running on port {port}\n\n\
-             hint: use it as it is, or stop it first\n",
+             hint: use it as it is, or stop it first with `playwriter stop`\n",
             version = env!("CARGO_PKG_VERSION"),
             port = running.port
         ),
@@ -133,7 +133,8 @@ fn logs_that_cannot_be_written_are_no_reason_to_fail() {
         .collect();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(said[0].contains("the logs cannot be written; going on without them"), "{said:?}");
-    assert!(said[1].starts_with("relay is running at http://"), "{said:?}");
+    assert!(said[1].contains("`playwriter stop` will not work"), "{said:?}");
+    assert!(said[2].starts_with("relay is running at http://"), "{said:?}");
 }
 
 #[test]
@@ -145,7 +146,7 @@ fn without_a_browser_it_says_what_to_install() {
         .unwrap();
     assert_failure(
         &output,
-        "error: no Chromium or Chrome was found\n\n\
+        "error: no Chromium, Chrome, Edge or Brave was found\n\n\
          hint: install one (Debian: `apt-get install chromium`), or give its path\n",
     );
 }
@@ -166,6 +167,24 @@ fn a_program_that_is_no_browser_is_named() {
 }
 
 #[test]
+fn browser_start_leaves_the_extension_of_the_users_own_browser_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let of_user = home.path().join(".playwriter/extension/manifest.json");
+    let stale = home.path().join(".playwriter/profile/playwriter-extension/old/stale.js");
+    for file in [&of_user, &stale] {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, "of an earlier version").unwrap();
+    }
+    let start = ["browser", "start", "/bin/true", "--port", "0"];
+    let output = command(&start, home.path()).output().unwrap();
+    assert!(stderr(&output).contains("the browser ended while it was being set up"));
+    assert_eq!(std::fs::read_to_string(of_user).unwrap(), "of an earlier version");
+    assert!(!stale.exists());
+    let own = home.path().join(".playwriter/profile/playwriter-extension/manifest.json");
+    assert!(own.is_file());
+}
+
+#[test]
 fn a_relay_ends_well_when_it_is_asked_to() {
     let mut relay = Relay::start();
     relay.terminate();
@@ -175,9 +194,59 @@ fn a_relay_ends_well_when_it_is_asked_to() {
 #[test]
 fn browser_start_ends_in_a_controlled_tab_and_takes_its_browser_with_it() {
     let home = tempfile::tempdir().unwrap();
+    starts_a_browser(&[], &home);
+}
+
+/// It is called differently, and so gets its extension in the way that Google Chrome allows.
+#[test]
+fn a_browser_that_heeds_no_switch_is_given_the_extension() {
+    let home = tempfile::tempdir().unwrap();
+    let chrome = home.path().join("google-chrome");
+    std::os::unix::fs::symlink(relay::browser::find().unwrap(), &chrome).unwrap();
+    starts_a_browser(&[chrome.to_str().unwrap()], &home);
+}
+
+/// Where the hint of `connect` sends those who have no extension.
+#[test]
+fn browser_start_uses_the_relay_that_runs_and_leaves_it_running() {
+    let place = Place::new();
+    let connect = place.command(&["connect", "--timeout", "0"]).output().unwrap();
+    assert_eq!(connect.status.code(), Some(1), "{}", stderr(&connect));
+    assert!(stderr(&connect).contains("`playwriter browser start`"));
+    let arguments = ["browser", "start", "--headless", "--extension", DIST];
+    let mut child = place.command(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = Vec::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        said.push(line.unwrap());
+        if said.last().is_some_and(|line| line.starts_with("press Ctrl-C")) {
+            break;
+        }
+    }
+    let relay = format!("relay     http://127.0.0.1:{} (was running already)", place.port);
+    assert!(said.contains(&relay), "{said:?}");
+    assert_eq!(said.last().unwrap(), "press Ctrl-C to end the browser; the relay goes on");
+    let wait = place.command(&["wait", "--timeout", "0"]).output().unwrap();
+    assert!(wait.status.success(), "{}", stderr(&wait));
+    terminate(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(place.command(&["status"]).output().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn browser_start_wants_the_token_of_the_relay_that_runs_before_it_starts_a_browser() {
+    let place = Place::new();
+    let mut ensure = place.command(&["ensure", "--timeout", "60"]);
+    assert!(ensure.env("PLAYWRITER_TOKEN", "s3cret").output().unwrap().status.success());
+    let start = place.command(&["browser", "start", "/bin/true"]).output().unwrap();
+    assert_eq!(start.status.code(), Some(2));
+    assert!(stderr(&start).contains("set PLAYWRITER_TOKEN"), "{}", stderr(&start));
+}
+
+fn starts_a_browser(program: &[&str], home: &TempDir) {
     let profile = home.path().join(".playwriter/profile");
     let arguments = ["browser", "start", "--headless", "--port", "0", "--extension", DIST];
-    let mut child = command(&arguments, home.path()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = command(&arguments, home.path());
+    let mut child = command.args(program).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let said: Vec<String> = stderr
         .lines()
@@ -192,7 +261,12 @@ fn browser_start_ends_in_a_controlled_tab_and_takes_its_browser_with_it() {
     assert!(someone_uses(&profile));
     terminate(&child);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(!someone_uses(&profile), "the browser is gone");
+    // Its helpers follow it, and tell nobody when they have.
+    let is_gone = (0..500).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        !someone_uses(&profile)
+    });
+    assert!(is_gone, "the browser is gone");
 }
 
 const DIST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../extension-shell/dist");
@@ -253,13 +327,6 @@ impl Drop for Relay {
 fn playwriter(arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
     command(arguments, home.path()).output().unwrap()
-}
-
-fn command(arguments: &[&str], home: &Path) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.args(arguments).env("HOME", home).env("RUST_LOG", "warn").stdin(Stdio::null());
-    command.env_remove("PLAYWRITER_TOKEN");
-    command
 }
 
 fn terminate(child: &Child) {

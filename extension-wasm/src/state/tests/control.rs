@@ -1,0 +1,209 @@
+//! Which tabs are controlled, and what is shown about them.
+
+use super::*;
+
+#[test]
+fn a_click_attaches_the_tab_and_announces_it() {
+    let mut worker = Machine::connected();
+    assert_eq!(
+        worker.handle(Input::IconClicked { tab: TAB }),
+        [Effect::Attach { tab: TAB }, show(TAB, Icon::Grey, "Playwriter: connecting")]
+    );
+    assert!(!worker.0.is_settled(TAB));
+    let effects = worker.attached(TAB, "T1");
+    assert_eq!(effects, [announced("pw-tab-1", "T1")], "the grey icon is still being shown");
+    assert_eq!(
+        worker.handle(Input::Shown { tab: TAB }),
+        [show(TAB, Icon::Green, "Playwriter: this tab is controlled; click to release it")]
+    );
+    worker.handle(Input::Shown { tab: TAB });
+    assert!(worker.0.is_settled(TAB) && worker.0.is_connected(TAB));
+}
+
+#[test]
+fn a_second_click_releases_the_tab() {
+    let mut worker = Machine::with_tab();
+    let effects = worker.handle(Input::IconClicked { tab: TAB });
+    assert_eq!(
+        effects,
+        [
+            Effect::Detach { tab: TAB },
+            event(
+                None,
+                "Target.detachedFromTarget",
+                json!({"sessionId":"pw-tab-1","targetId":"T1"})
+            ),
+            show(TAB, Icon::Black, "Playwriter: click to control this tab"),
+        ]
+    );
+}
+
+#[test]
+fn a_session_name_is_never_used_twice() {
+    let mut worker = Machine::with_tab();
+    worker.handle(Input::IconClicked { tab: TAB });
+    worker.handle(Input::IconClicked { tab: TAB });
+    assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
+}
+
+#[test]
+fn a_click_while_the_tab_is_being_attached_takes_it_back() {
+    let mut worker = Machine::connected();
+    worker.handle(Input::IconClicked { tab: TAB });
+    worker.handle(Input::IconClicked { tab: TAB });
+    let effects = worker.attached(TAB, "T1");
+    assert_eq!(effects, [Effect::Detach { tab: TAB }]);
+    assert!(!worker.0.is_connected(TAB));
+}
+
+#[test]
+fn a_page_that_cannot_be_attached_says_why() {
+    let mut worker = Machine::connected();
+    worker.handle(Input::IconClicked { tab: TAB });
+    worker.handle(Input::Shown { tab: TAB });
+    let outcome = Err("Cannot access a chrome:// URL".to_owned());
+    assert_eq!(
+        worker.handle(Input::Attached { tab: TAB, outcome }),
+        [Effect::Show {
+            tab: TAB,
+            look: Look {
+                icon: Icon::Black,
+                badge: "!",
+                title: "Playwriter cannot control this page: Cannot access a chrome:// URL"
+                    .to_owned(),
+            },
+        }]
+    );
+}
+
+#[test]
+fn a_tab_whose_debugger_was_taken_away_is_reported_gone() {
+    let mut worker = Machine::with_tab();
+    let gone = json!({"sessionId":"pw-tab-1","targetId":"T1"});
+    assert_eq!(
+        worker.handle(Input::DebuggerDetached { tab: TAB, reason: "canceled_by_user".to_owned() }),
+        [
+            event(None, "Target.detachedFromTarget", gone),
+            show(TAB, Icon::Black, "Playwriter: click to control this tab"),
+        ]
+    );
+    assert_eq!(
+        worker.handle(Input::DebuggerDetached { tab: TAB, reason: "canceled_by_user".to_owned() }),
+        []
+    );
+}
+
+#[test]
+fn releasing_all_releases_each() {
+    let mut worker = Machine::with_tab();
+    worker.control(OTHER, "T2");
+    let detached: Vec<_> = worker
+        .handle(Input::ReleaseAll)
+        .into_iter()
+        .filter(|effect| matches!(effect, Effect::Detach { .. }))
+        .collect();
+    assert_eq!(detached, [Effect::Detach { tab: TAB }, Effect::Detach { tab: OTHER }]);
+}
+
+#[test]
+fn a_tab_that_chrome_took_away_is_taken_back_under_a_new_name() {
+    let mut worker = Machine::with_tab();
+    let reason = "target_closed".to_owned();
+    let effects = worker.handle(Input::DebuggerDetached { tab: TAB, reason });
+    let gone = json!({"sessionId":"pw-tab-1","targetId":"T1"});
+    assert_eq!(
+        effects,
+        [
+            event(None, "Target.detachedFromTarget", gone),
+            Effect::Look { tab: TAB },
+            show(TAB, Icon::Grey, "Playwriter: connecting"),
+        ]
+    );
+    assert_eq!(
+        worker.handle(Input::Looked { tab: TAB, is_there: true }),
+        [Effect::Attach { tab: TAB }]
+    );
+    assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
+}
+
+#[test]
+fn a_tab_that_was_closed_is_not_looked_for_again() {
+    let mut worker = Machine::with_tab();
+    let reason = "target_closed".to_owned();
+    worker.handle(Input::DebuggerDetached { tab: TAB, reason });
+    worker.handle(Input::Looked { tab: TAB, is_there: false });
+    assert!(!worker.0.is_connected(TAB));
+    assert_eq!(worker.handle(Input::TabNavigated { tab: TAB }), []);
+}
+
+#[test]
+fn taking_a_tab_back_is_tried_ever_more_slowly_and_then_given_up() {
+    let mut worker = Machine::with_tab();
+    let reason = "target_closed".to_owned();
+    worker.handle(Input::DebuggerDetached { tab: TAB, reason });
+    let mut waits = Vec::new();
+    for _ in 0..6 {
+        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        let outcome = Err("Another debugger is already attached".to_owned());
+        for effect in worker.handle(Input::Attached { tab: TAB, outcome }) {
+            if let Effect::ReattachLater { wait, .. } = effect {
+                waits.push(wait.as_millis());
+            }
+        }
+    }
+    assert_eq!(waits, [250, 1000, 4000, 16000, 64000]);
+    assert_eq!(worker.0.status().tabs, []);
+}
+
+#[test]
+fn a_tab_on_a_protected_page_is_ours_again_when_it_leaves_it() {
+    let mut worker = Machine::with_tab();
+    let reason = "target_closed".to_owned();
+    worker.handle(Input::DebuggerDetached { tab: TAB, reason });
+    worker.handle(Input::Looked { tab: TAB, is_there: true });
+    let outcome = Err("Cannot access a chrome:// URL".to_owned());
+    worker.handle(Input::Attached { tab: TAB, outcome });
+    assert_eq!(worker.0.status().tabs[0].state, "restricted");
+    let effects = worker.handle(Input::TabNavigated { tab: TAB });
+    assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
+    assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
+}
+
+#[test]
+fn a_popup_of_a_controlled_tab_is_controlled_and_of_another_is_not() {
+    let mut worker = Machine::with_tab();
+    assert_eq!(worker.handle(Input::PopupOpened { tab: OTHER, opener: TabId(99) }), []);
+    let effects = worker.handle(Input::PopupOpened { tab: OTHER, opener: TAB });
+    assert_eq!(effects[0], Effect::Attach { tab: OTHER });
+    assert_eq!(worker.attached(OTHER, "T2"), [announced("pw-tab-2", "T2")]);
+}
+
+#[test]
+fn a_tab_that_is_taken_away_again_and_again_is_taken_back_ever_more_slowly() {
+    let mut worker = Machine::with_tab();
+    let next_try = |worker: &mut Machine| {
+        let reason = "target_closed".to_owned();
+        let effects = worker.handle(Input::DebuggerDetached { tab: TAB, reason });
+        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        worker.attached(TAB, "T1");
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Look { .. } => Some(0),
+            Effect::ReattachLater { wait, .. } => Some(wait.as_millis()),
+            _ => None,
+        })
+    };
+    let waits: Vec<_> = (0..3).map(|_| next_try(&mut worker)).collect();
+    assert_eq!(waits, [Some(0), Some(250), Some(1000)]);
+    worker.debugger_event(None, "Page.frameNavigated", json!({}));
+    assert_eq!(next_try(&mut worker), Some(0), "another page, another chance");
+}
+
+#[test]
+fn cancel_gives_up_the_tabs_that_we_would_take_back_too() {
+    let mut worker = Machine::with_tab();
+    worker.control(OTHER, "T2");
+    let detach = |tab, reason: &str| Input::DebuggerDetached { tab, reason: reason.to_owned() };
+    worker.handle(detach(TAB, "target_closed"));
+    worker.handle(detach(OTHER, "canceled_by_user"));
+    assert_eq!(worker.0.status().tabs, []);
+}

@@ -1,0 +1,99 @@
+//! Groups and windows.
+
+use super::*;
+
+#[test]
+fn tabs_are_grouped_one_after_the_other() {
+    let mut worker = Machine::with_groups();
+    let group = |tab, groups: &[i32]| Effect::Group {
+        tab,
+        groups: groups.iter().copied().map(GroupId).collect(),
+    };
+    worker.handle(Input::IconClicked { tab: TAB });
+    assert!(worker.attached(TAB, "T1").contains(&group(TAB, &[])));
+    worker.handle(Input::IconClicked { tab: OTHER });
+    assert!(!worker.attached(OTHER, "T2").contains(&group(OTHER, &[])), "one at a time");
+    let effects = worker.handle(Input::Grouped { group: Some(GroupId(7)) });
+    assert_eq!(effects, [group(OTHER, &[7])]);
+}
+
+#[test]
+fn dragging_a_tab_in_or_out_of_the_group_is_as_good_as_a_click() {
+    let mut worker = Machine::with_groups();
+    worker.control(TAB, "T1");
+    worker.handle(Input::Grouped { group: Some(GroupId(7)) });
+    let regroup = |tab, group: Option<i32>| Input::TabRegrouped { tab, group: group.map(GroupId) };
+    assert_eq!(worker.handle(regroup(TAB, Some(7))), [], "that was us");
+    assert_eq!(worker.handle(regroup(OTHER, Some(8))), [], "a group of the user's");
+    assert_eq!(worker.handle(regroup(OTHER, Some(7)))[0], Effect::Attach { tab: OTHER });
+    assert_eq!(worker.handle(regroup(TAB, None)), [Effect::AskPlace { tab: TAB }]);
+    let effects = worker.handle(Input::Placed { tab: TAB, group: None });
+    assert_eq!(effects[0], Effect::Detach { tab: TAB });
+}
+
+#[test]
+fn a_tab_that_moves_to_another_window_is_grouped_there() {
+    let mut worker = Machine::with_groups();
+    worker.control(TAB, "T1");
+    worker.handle(Input::Grouped { group: Some(GroupId(7)) });
+    // The order in which Chrome tells it.
+    let left = Input::TabRegrouped { tab: TAB, group: None };
+    assert_eq!(worker.handle(left), [Effect::AskPlace { tab: TAB }]);
+    worker.handle(Input::TabMoved { tab: TAB });
+    assert_eq!(
+        worker.handle(Input::Placed { tab: TAB, group: None }),
+        [Effect::Group { tab: TAB, groups: vec![GroupId(7)] }]
+    );
+}
+
+#[test]
+fn tabs_of_a_separate_window_open_in_one_window_and_close_with_the_last() {
+    let mut worker = Machine::connected();
+    let mode = json!({ "method": "setWindowMode", "params": { "separateWindow": true } });
+    assert_eq!(worker.relay_sent(mode), []);
+    let create = "Target.createTarget";
+    assert_eq!(
+        worker.command(1, None, create, json!({})),
+        [create_tab(1, "about:blank", Place::OwnWindow)]
+    );
+    assert_eq!(worker.command(2, None, create, json!({})), [], "waits for the window");
+    let window = WindowId(3);
+    let effects =
+        worker.handle(Input::TabCreated { ticket: ticket(1), outcome: Ok((TAB, Some(window))) });
+    assert!(effects.contains(&create_tab(2, "about:blank", Place::Window(window))));
+    worker.attached(TAB, "T1");
+    worker.handle(Input::TabCreated { ticket: ticket(2), outcome: Ok((OTHER, Some(window))) });
+    worker.attached(OTHER, "T2");
+    let closed = |effects: &[Effect<Json>]| {
+        effects.iter().any(|effect| matches!(effect, Effect::CloseTabs { tabs } if tabs.len() == 2))
+    };
+    assert!(!closed(&worker.handle(Input::IconClicked { tab: TAB })));
+    assert!(closed(&worker.handle(Input::IconClicked { tab: OTHER })));
+}
+
+#[test]
+fn a_separate_window_that_the_user_closed_is_opened_again() {
+    let mut worker = Machine::connected();
+    let mode = json!({ "method": "setWindowMode", "params": { "separateWindow": true } });
+    worker.relay_sent(mode);
+    worker.command(1, None, "Target.createTarget", json!({}));
+    let outcome = Ok((TAB, Some(WindowId(3))));
+    worker.handle(Input::TabCreated { ticket: ticket(1), outcome });
+    worker.attached(TAB, "T1");
+    worker.handle(Input::TabRemoved { tab: TAB });
+    worker.handle(Input::WindowRemoved { window: WindowId(3) });
+    assert_eq!(
+        worker.command(2, None, "Target.createTarget", json!({})),
+        [create_tab(2, "about:blank", Place::OwnWindow)]
+    );
+}
+
+#[test]
+fn a_tab_released_while_it_is_being_grouped_leaves_the_group_again() {
+    let mut worker = Machine::with_groups();
+    worker.control(TAB, "T1");
+    worker.handle(Input::IconClicked { tab: TAB });
+    let group = Some(GroupId(7));
+    let effects = worker.handle(Input::Grouped { group });
+    assert_eq!(effects, [Effect::Ungroup { tab: TAB, groups: vec![GroupId(7)] }]);
+}

@@ -1,0 +1,190 @@
+//! What a doctor looks at.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::Duration;
+
+use relay::client::{Client, ClientError, is_ours};
+use relay::executor::{OLDEST_NODE, mended_node};
+use relay::{VERSION, bundled, how_to_start};
+use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::Finding;
+use crate::cli::status::OTHER_VERSION;
+use crate::cli::{extension, home_folder};
+
+const NODE: Duration = Duration::from_secs(10);
+
+const UPDATE: &str = "playwriter extension install, then click the round arrow on its card in \
+                      chrome://extensions";
+
+pub(super) async fn node() -> Finding {
+    let asked = Command::new("node")
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let install =
+        format!("install Node.js {OLDEST_NODE} or newer to drive the browser from JavaScript");
+    let Ok(Ok(output)) = timeout(NODE, asked).await else {
+        return Finding::note("node", "not found; other languages do not need it", install);
+    };
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let major = version.trim_start_matches('v').split('.').next();
+    match major.and_then(|major| major.parse::<u32>().ok()) {
+        Some(major) if major >= OLDEST_NODE => match mended_node(&version) {
+            None => Finding::ok("node", version),
+            Some(mended) => Finding::note(
+                "node",
+                format!("{version} keeps agents' code from your files less well than it should"),
+                format!("install Node.js {mended} or newer"),
+            ),
+        },
+        Some(_) => Finding::note("node", format!("{version} is too old for agents' code"), install),
+        None => Finding::note("node", "does not tell its version", install),
+    }
+}
+
+pub(super) fn browser() -> Finding {
+    match relay::browser::find() {
+        Some(program) => Finding::ok("browser", program.display().to_string()),
+        None => Finding::note(
+            "browser",
+            "no Chromium, Chrome, Edge or Brave on the PATH",
+            "install one, or give its path to `playwriter browser start`",
+        ),
+    }
+}
+
+pub(super) fn folder() -> Finding {
+    let folder = match home_folder() {
+        Ok(folder) => folder,
+        Err(_) => return Finding::wrong("folder", "there is no home folder", "set HOME"),
+    };
+    let shown = folder.display();
+    let Ok(metadata) = fs::metadata(&folder) else {
+        return Finding::ok("folder", format!("{shown} is made when it is needed"));
+    };
+    if !metadata.is_dir() {
+        let mend = format!("mv {shown} {shown}.old");
+        return Finding::wrong("folder", format!("{shown} is no folder"), mend);
+    }
+    // Root may write everywhere, so the mode does not tell.
+    let probe = folder.join(format!("doctor-{}", std::process::id()));
+    let written = fs::write(&probe, "").and_then(|()| fs::remove_file(&probe));
+    if let Err(error) = written {
+        let mend = format!("chown -R \"$USER\" {shown} && chmod 700 {shown}");
+        return Finding::wrong("folder", format!("{shown} cannot be written: {error}"), mend);
+    }
+    match metadata.permissions().mode() & 0o077 {
+        0 => Finding::ok("folder", shown.to_string()),
+        _ => Finding::wrong(
+            "folder",
+            format!("others can look into {shown}, where the logs are"),
+            format!("chmod 700 {shown}"),
+        ),
+    }
+}
+
+pub(super) fn carried_extension() -> Finding {
+    let folder = match extension::folder() {
+        Ok(folder) if folder.join("manifest.json").is_file() => folder,
+        Ok(_) | Err(_) => {
+            return Finding::note(
+                "files",
+                "the extension is not installed by this program",
+                "playwriter extension install",
+            );
+        }
+    };
+    match !bundled::is_carried() || bundled::is_installed(&folder) {
+        true => Finding::ok("files", folder.display().to_string()),
+        false => Finding::wrong(
+            "files",
+            format!("{} is not the extension of playwriter {VERSION}", folder.display()),
+            "playwriter extension install",
+        ),
+    }
+}
+
+/// The port, the relay, its version, and the extension.
+pub(super) async fn relay(client: &Client) -> Vec<Finding> {
+    let place = client.endpoint();
+    let version = match client.version().await {
+        Ok(version) => version,
+        Err(ClientError::NobodyThere(_)) => {
+            let detail = format!("none is running at {place}");
+            let mend = if place.is_here() { "playwriter ensure" } else { how_to_start(place) };
+            return vec![Finding::wrong("relay", detail, mend)];
+        }
+        Err(ClientError::Refused { status, .. }) if status.as_u16() == 401 => {
+            return vec![wants_token()];
+        }
+        Err(error @ (ClientError::Refused { .. } | ClientError::Unreachable { .. })) => {
+            let mend = "check PLAYWRITER_HOST and PLAYWRITER_PORT, and how the relay was started";
+            return vec![Finding::wrong("relay", error.to_string(), mend)];
+        }
+        Err(error) => {
+            let mend = "stop the program that has the port, or choose another with PLAYWRITER_PORT";
+            return vec![Finding::wrong("relay", error.to_string(), mend)];
+        }
+    };
+    let found = format!("{} at {place}", version.version);
+    if !is_ours(&version) {
+        let detail = format!("{found} is another project's");
+        return vec![Finding::wrong("relay", detail, "stop it, or set PLAYWRITER_PORT")];
+    }
+    let mut findings = vec![match version.version == VERSION {
+        true => Finding::ok("relay", found),
+        false => {
+            Finding::note("relay", format!("{found}; this program is {VERSION}"), OTHER_VERSION)
+        }
+    }];
+    findings.extend(match client.get::<ExtensionsStatus>("/extensions/status").await {
+        Ok(status) if status.extensions.is_empty() => vec![Finding::wrong(
+            "extension",
+            "none is connected",
+            "open the browser that has it, or `playwriter extension install`",
+        )],
+        Ok(status) => {
+            let warnings = status.extensions.iter().flat_map(|entry| &entry.warnings);
+            let warnings = warnings.map(|warning| Finding::note("extension", warning, UPDATE));
+            let opens_tab = client.get::<RelayStatus>("/relay/status").await;
+            let opens_tab = opens_tab.is_ok_and(|status| status.auto_enable);
+            let connected = status.extensions.iter().map(|entry| connected(entry, opens_tab));
+            connected.chain(warnings).collect()
+        }
+        Err(ClientError::Refused { status, .. }) if status.as_u16() == 401 => {
+            vec![wants_token()]
+        }
+        Err(error) => vec![Finding::wrong("extension", error.to_string(), "playwriter logfile")],
+    });
+    findings
+}
+
+fn wants_token() -> Finding {
+    Finding::wrong("token", "the relay wants its token", "set PLAYWRITER_TOKEN to it")
+}
+
+fn connected(entry: &ExtensionEntry, opens_tab: bool) -> Finding {
+    let browser = entry.browser.as_deref().unwrap_or("a browser");
+    let version = entry.playwriter_version.as_deref().unwrap_or("of unknown version");
+    let found = format!("{version} in {browser}");
+    match entry.active_targets {
+        0 if opens_tab => Finding::note(
+            "extension",
+            format!("{found} controls no tab; a client that finds none gets one"),
+            "click the Playwriter icon on a tab that clients should have",
+        ),
+        0 => Finding::wrong(
+            "extension",
+            format!("{found} controls no tab"),
+            "click the Playwriter icon on a tab",
+        ),
+        count => Finding::ok("extension", format!("{found}, tabs: {count}")),
+    }
+}

@@ -1,0 +1,87 @@
+//! The process of a worker: Node with little to reach, and a shell that ends it.
+//!
+//! The shell sets the limits that Node has no option for, and waits on a lifeline. When the relay
+//! lets go of that, or dies, the shell kills the worker, whatever that is doing.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+
+use super::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
+use super::worker::Start;
+
+/// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline.
+const SUPERVISE: &str = r#"
+ulimit -c 0; ulimit -d "$1"; ulimit -f "$2"; ulimit -n "$3"; shift 3
+"$@" 5<&- & worker=$!
+exec 3<&- 4>&-
+read -r nothing <&5
+kill -9 $worker 2>/dev/null
+wait $worker
+"#;
+
+/// How much of what a worker says on standard error is kept.
+const LAST_WORDS: usize = 4096;
+
+pub(super) fn command(start: &Start<'_>) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", SUPERVISE, "playwriter-worker"])
+        .arg((DATA_MIB * 1024).to_string())
+        // In blocks of 512 bytes.
+        .arg((FILE_MIB * 2048).to_string())
+        .arg(OPEN_FILES.to_string())
+        .arg(&start.node.program)
+        .args(node_options(start))
+        .arg(start.scripts.join("main.mjs"))
+        .current_dir(start.folder)
+        // Signals of code to its own group reach nobody else.
+        .process_group(0)
+        .env_clear()
+        .env("HOME", start.folder)
+        .env("TMPDIR", start.temporary)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn node_options(start: &Start<'_>) -> Vec<OsString> {
+    let mut options: Vec<OsString> = start.node.permissions().iter().map(OsString::from).collect();
+    options.extend([
+        "--no-warnings".into(),
+        "--no-addons".into(),
+        "--preserve-symlinks".into(),
+        "--preserve-symlinks-main".into(),
+        format!("--max-old-space-size={HEAP_MIB}").into(),
+    ]);
+    let mut allow = |option: &str, folder: &Path| {
+        let mut option = OsString::from(option);
+        option.push(folder.join("*"));
+        options.push(option);
+    };
+    for folder in [start.scripts, start.playwright] {
+        allow("--allow-fs-read=", folder);
+    }
+    for folder in [start.folder, start.temporary] {
+        allow("--allow-fs-read=", folder);
+        allow("--allow-fs-write=", folder);
+    }
+    options
+}
+
+/// Reads to the end, and keeps the last part.
+pub(super) async fn listen(stderr: Option<tokio::process::ChildStderr>) -> String {
+    let mut words = Vec::new();
+    let Some(mut stderr) = stderr else { return String::new() };
+    let mut part = [0; LAST_WORDS];
+    while let Ok(length @ 1..) = stderr.read(&mut part).await {
+        words.extend(part.iter().take(length));
+        let spare = words.len().saturating_sub(LAST_WORDS);
+        words.drain(..spare);
+    }
+    String::from_utf8_lossy(&words).into_owned()
+}

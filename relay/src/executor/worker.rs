@@ -1,0 +1,304 @@
+//! One worker, as the relay talks to it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use command_fds::FdMapping;
+use serde::{Deserialize, Serialize};
+use tokio::process::Child;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::api::Image;
+use super::keys::Key;
+use super::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
+use super::outcome::Death;
+use super::pipe::{Pipe, PipeError};
+use super::process::{command, listen};
+use super::runtime::Node;
+use crate::descriptors::spawn_with;
+
+/// How much of what code says is kept while it runs, in bytes: workers pass on no more than 10 000
+/// characters.
+const MAX_SAID: usize = 64 * 1024;
+
+/// What a worker is started with.
+pub(super) struct Start<'a> {
+    pub(super) node: &'a Node,
+    pub(super) scripts: &'a Path,
+    pub(super) playwright: &'a Path,
+    pub(super) folder: &'a Path,
+    pub(super) temporary: &'a Path,
+    pub(super) endpoint: String,
+    /// Where the relay listens for others, which code may not reach.
+    pub(super) relay_port: u16,
+    pub(super) key: Key,
+    pub(super) closing: watch::Receiver<bool>,
+}
+
+/// A process that runs code. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct Worker {
+    supervisor: Child,
+    lifeline: Option<std::io::PipeWriter>,
+    last_words: Option<tokio::task::JoinHandle<String>>,
+    pipe: Pipe,
+    last_id: u64,
+    /// What the code of the running call has said so far.
+    said: String,
+    closing: watch::Receiver<bool>,
+    _key: Key,
+}
+
+/// What came of a call.
+#[derive(Debug, Deserialize)]
+pub(super) struct Done {
+    pub(super) failed: bool,
+    pub(super) text: String,
+    pub(super) images: Vec<Image>,
+}
+
+/// How a call ended early.
+pub(super) struct Broken {
+    pub(super) death: Death,
+    /// What the code said until then.
+    pub(super) said: String,
+    /// Whether the worker had taken the code by then.
+    pub(super) had_received: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+enum Request<'a> {
+    Start { endpoint: &'a str, key: &'a str, playwright: &'a Path, relay_port: u16 },
+    Execute { id: u64, code: &'a str, timeout: u128 },
+    Cancel {},
+    Ping { id: u64 },
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+enum Answer {
+    Ready {},
+    Broken {
+        message: String,
+    },
+    Alive {
+        id: u64,
+    },
+    Received {
+        id: u64,
+        /// Whether it has to connect to the browser first, for which it may take its time.
+        connects: bool,
+    },
+    Said {
+        id: u64,
+        text: String,
+    },
+    Begun {
+        id: u64,
+    },
+    Done {
+        id: u64,
+        #[serde(flatten)]
+        done: Done,
+    },
+}
+
+impl Worker {
+    /// Starts the process and waits until it has loaded Playwright.
+    ///
+    /// # Errors
+    ///
+    /// Says in a sentence why there is none.
+    pub(super) async fn start(start: Start<'_>) -> Result<Self, String> {
+        let failed = |error: std::io::Error| format!("cannot start Node.js: {error}");
+        let (for_worker, from_us) = std::io::pipe().map_err(failed)?;
+        let (from_worker, for_us) = std::io::pipe().map_err(failed)?;
+        let (held, lifeline) = std::io::pipe().map_err(failed)?;
+        let given = vec![
+            FdMapping { parent_fd: for_worker.into(), child_fd: 3 },
+            FdMapping { parent_fd: for_us.into(), child_fd: 4 },
+            FdMapping { parent_fd: held.into(), child_fd: 5 },
+        ];
+        let mut supervisor = spawn_with(command(&start), given).map_err(failed)?;
+        let last_words = Some(tokio::spawn(listen(supervisor.stderr.take())));
+        let pipe = Pipe::new(from_us.into(), from_worker.into()).map_err(failed)?;
+        let Start { endpoint, playwright, key, closing, relay_port, .. } = start;
+        let request =
+            Request::Start { endpoint: &endpoint, key: key.secret(), playwright, relay_port };
+        let mut pipe_in_use = pipe;
+        let greeting = async {
+            pipe_in_use.send(&request).await?;
+            pipe_in_use.receive::<Answer>().await
+        };
+        let greeted = timeout(START, greeting).await;
+        let (pipe, lifeline) = (pipe_in_use, Some(lifeline));
+        let worker = Self {
+            supervisor,
+            lifeline,
+            last_words,
+            pipe,
+            last_id: 0,
+            said: String::new(),
+            closing,
+            _key: key,
+        };
+        match greeted {
+            Ok(Ok(Answer::Ready {})) => Ok(worker),
+            Ok(Ok(Answer::Broken { message })) => {
+                Err(format!("cannot load playwright-core from {}: {message}", playwright.display()))
+            }
+            Ok(Ok(_) | Err(PipeError::Nonsense(_))) => Err("the worker does not make sense".into()),
+            Ok(Err(PipeError::Closed)) => {
+                let (code, last_words) = worker.end().await;
+                Err(format!("the worker ended at once (exit code {code:?}): {}", last_words.trim()))
+            }
+            Err(_) => Err(Death::TooSlow("start").describe()),
+        }
+    }
+
+    /// Runs code.
+    ///
+    /// # Errors
+    ///
+    /// After one, the worker is of no use any more.
+    pub(super) async fn call(
+        &mut self,
+        code: &str,
+        limit: Duration,
+        hung_up: &CancellationToken,
+    ) -> Result<Done, Broken> {
+        self.last_id += 1;
+        self.said.clear();
+        let mut had_received = false;
+        let mut closing = self.closing.clone();
+        let called = tokio::select! {
+            called = self.call_unless_closing(code, limit, &mut had_received, hung_up) => called,
+            // It cannot end before what it stands for.
+            _ = closing.wait_for(|is_closing| *is_closing) => Err(Death::Closing),
+        };
+        let said = std::mem::take(&mut self.said);
+        called.map_err(|death| Broken { death, said, had_received })
+    }
+
+    async fn call_unless_closing(
+        &mut self,
+        code: &str,
+        limit: Duration,
+        had_received: &mut bool,
+        hung_up: &CancellationToken,
+    ) -> Result<Done, Death> {
+        let id = self.last_id;
+        let request = Request::Execute { id, code, timeout: limit.as_millis() };
+        let receiving = async {
+            self.pipe.send(&request).await?;
+            self.pipe.receive::<Answer>().await
+        };
+        // What an earlier call left behind may block the loop, or keep the browser busy.
+        let connects = match timeout(RECEIVE, receiving).await {
+            Err(_) => return Err(Death::Blocked),
+            Ok(Err(error)) => return Err(self.death(error).await),
+            Ok(Ok(Answer::Received { id: its, connects })) if its == id => connects,
+            Ok(Ok(_)) => return Err(out_of_turn()),
+        };
+        *had_received = true;
+        let (patience, overdue) = match connects {
+            true => (CONNECT, Death::TooSlow("connect to the browser")),
+            false => (limit, Death::Overran(limit)),
+        };
+        let mut deadline = Instant::now() + patience;
+        match timeout_at(deadline, self.next()).await {
+            Err(_) => return Err(overdue),
+            Ok(Err(error)) => return Err(self.death(error).await),
+            Ok(Ok(Answer::Begun { id: its })) if its == id => {}
+            Ok(Ok(Answer::Done { id: its, done })) if its == id => return Ok(done),
+            Ok(Ok(_)) => return Err(out_of_turn()),
+        }
+        if connects {
+            deadline = Instant::now() + limit;
+        }
+        let done = tokio::select! {
+            done = timeout_at(deadline, self.next()) => {
+                done.map_err(|_| Death::Overran(limit))?
+            }
+            () = hung_up.cancelled() => self.cancelled().await?,
+        };
+        match done {
+            Err(error) => Err(self.death(error).await),
+            Ok(Answer::Done { id: its, done }) if its == id => Ok(done),
+            Ok(_) => Err(out_of_turn()),
+        }
+    }
+
+    /// The next answer to the call that runs. What its code says is kept.
+    async fn next(&mut self) -> Result<Answer, PipeError> {
+        loop {
+            let answer = self.pipe.receive::<Answer>().await?;
+            let Answer::Said { id, text } = &answer else { return Ok(answer) };
+            if *id != self.last_id || self.said.len() + text.len() > MAX_SAID {
+                return Err(PipeError::Nonsense("it said too much"));
+            }
+            self.said.push_str(text);
+            self.said.push('\n');
+        }
+    }
+
+    /// Takes the browser away from the code that runs, so that it ends by itself.
+    async fn cancelled(&mut self) -> Result<Result<Answer, PipeError>, Death> {
+        let ending = async {
+            self.pipe.send(&Request::Cancel {}).await?;
+            self.next().await
+        };
+        timeout(CANCEL, ending).await.map_err(|_| Death::Cancelled)
+    }
+
+    /// Whether it answers while it has nothing to do.
+    pub(super) async fn is_well(&mut self) -> bool {
+        if !self.is_quiet() {
+            return false;
+        }
+        self.last_id += 1;
+        let id = self.last_id;
+        let asking = async {
+            self.pipe.send(&Request::Ping { id }).await?;
+            self.pipe.receive::<Answer>().await
+        };
+        let answered = timeout(LOOK_BACK, asking).await;
+        matches!(answered, Ok(Ok(Answer::Alive { id: its })) if its == id)
+    }
+
+    /// Whether it waits for the next call, as far as can be told.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        self.pipe.is_quiet()
+    }
+
+    /// Ends the process and gives its exit code and last words.
+    pub(super) async fn end(mut self) -> (Option<i32>, String) {
+        self.bury().await
+    }
+
+    async fn death(&mut self, error: PipeError) -> Death {
+        match error {
+            PipeError::Nonsense(what) => Death::Nonsense(what),
+            PipeError::Closed => {
+                let (code, last_words) = self.bury().await;
+                Death::Ended { code, last_words }
+            }
+        }
+    }
+
+    async fn bury(&mut self) -> (Option<i32>, String) {
+        self.lifeline = None;
+        let status = timeout(END, self.supervisor.wait()).await;
+        let code = status.ok().and_then(Result::ok).and_then(|status| status.code());
+        let Some(last_words) = self.last_words.take() else { return (code, String::new()) };
+        let said = timeout(END, last_words).await;
+        (code, said.ok().and_then(Result::ok).unwrap_or_default())
+    }
+}
+
+fn out_of_turn() -> Death {
+    Death::Nonsense("it spoke out of turn")
+}

@@ -1,0 +1,241 @@
+//! One relay, whoever asks, however many at once.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use semver::Version;
+use shared_protocol::DEFAULT_PORT;
+use shared_protocol::http::{self, RelayStatus, WindowModeChange};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::lock::Lock;
+use super::stop::ask_to_stop;
+use super::successor::{heir, successor};
+use super::{RelayServerError, folder_of, log_file, process, version_of_ours};
+use crate::client::{Client, ClientError, Endpoint};
+use crate::log::make_folder;
+use crate::record::Record;
+use crate::server::Token;
+
+/// How often a relay that is starting or stopping is looked at.
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// A relay that is just closing takes connections and drops them.
+const CLOSING: Duration = Duration::from_secs(3);
+
+/// What relay is wanted.
+#[derive(Debug, Clone)]
+pub struct PersistentRelayOptions {
+    /// Where it listens on this machine.
+    pub port: u16,
+    /// How long it may take until it answers.
+    pub timeout: Duration,
+    /// The window mode; whatever it has, or beside the user's tabs, when `None`.
+    pub separate_window: Option<bool>,
+    /// What programs must show to it, and what a running one is shown.
+    pub token: Option<Token>,
+    /// More arguments for `playwriter serve`, if it has to be started. One that comes in the place of
+    /// an older relay, or of one that was killed, keeps what that was told, but for these.
+    pub arguments: Vec<OsString>,
+    /// The `playwriter` to start; this very program, one beside it, or one on the `PATH` when
+    /// `None`.
+    pub program: Option<PathBuf>,
+    /// The home folder in whose `.playwriter` it keeps its files; this user's when `None`.
+    pub home: Option<PathBuf>,
+}
+
+impl Default for PersistentRelayOptions {
+    fn default() -> Self {
+        Self {
+            port: DEFAULT_PORT,
+            timeout: Duration::from_secs(10),
+            separate_window: None,
+            token: None,
+            arguments: Vec::new(),
+            program: None,
+            home: None,
+        }
+    }
+}
+
+/// A relay that runs in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersistentRelay {
+    /// Whether it was started by this call.
+    pub started: bool,
+    /// Its version; perhaps newer than this library's if it was there already, and older if a browser
+    /// would end with it.
+    pub version: String,
+    /// Where it listens on this machine.
+    pub port: u16,
+}
+
+/// Who has the port.
+enum Found {
+    Nobody,
+    Usable(String),
+    Older(String),
+}
+
+/// Sees to it that a relay runs in the background: one that is there is used, an older one of ours
+/// is asked to stop and replaced, and nothing else is touched. An older one of `playwriter browser
+/// start`, with which its browser would end, is used. One in the place of a relay that was killed has
+/// the same settings.
+///
+/// ```
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), relay::RelayServerError> {
+/// use relay::{PersistentRelayOptions, ensure_persistent_relay};
+///
+/// # let server = relay::RelayServerOptions { port: 0, ..Default::default() };
+/// # let server = relay::start_relay_server(server).await?;
+/// # let port = server.address().port();
+/// let options = PersistentRelayOptions { port, ..Default::default() };
+/// let relay = ensure_persistent_relay(&options).await?;
+/// println!("relay {} on port {}, started: {}", relay.version, relay.port, relay.started);
+/// # assert!(!relay.started);
+/// # server.close().await;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Says who has the port, or why the relay did not start.
+pub async fn ensure_persistent_relay(
+    options: &PersistentRelayOptions,
+) -> Result<PersistentRelay, RelayServerError> {
+    let ensured = timeout(options.timeout, ensure(options)).await;
+    let relay = match ensured {
+        Ok(relay) => relay?,
+        Err(_) => {
+            let why = format!("no answer within {:?}", options.timeout);
+            let log = log_file(&folder_of(options.home.as_deref())?);
+            return Err(RelayServerError::RelayStart { port: options.port, why, log });
+        }
+    };
+    if let Some(separate_window) = options.separate_window
+        && !relay.started
+    {
+        let client = Client::new(Endpoint::local(options.port), options.token.clone());
+        choose_window_mode(&client, separate_window).await?;
+    }
+    Ok(relay)
+}
+
+async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, RelayServerError> {
+    let port = options.port;
+    let running = |version| PersistentRelay { started: false, version, port };
+    if let Found::Usable(version) = look(port).await? {
+        return Ok(running(version));
+    }
+    let folder = folder_of(options.home.as_deref())?;
+    let unusable = |source| RelayServerError::Folder { folder: folder.clone(), source };
+    make_folder(&folder).map_err(unusable)?;
+    let lock = Lock::take(&folder.join(format!("relay-{port}.lock"))).await.map_err(unusable)?;
+    // Somebody may have been faster.
+    let found = look(port).await?;
+    let log = log_file(&folder);
+    let (program, options) = match found {
+        Found::Usable(version) => return Ok(running(version)),
+        Found::Older(version) if has_browser(port, &version, &folder) => {
+            return Ok(running(version));
+        }
+        Found::Older(version) => {
+            // What can fail comes before anything is stopped.
+            let program = process::program(options, &log).await?;
+            let options = successor(options, version, &folder).await?;
+            ask_to_stop(port, &folder).await?;
+            (program, options)
+        }
+        Found::Nobody => {
+            let options = heir(options, &folder)?;
+            (process::program(&options, &log).await?, options)
+        }
+    };
+    let relay = start(&program, &options, log).await;
+    drop(lock);
+    relay
+}
+
+/// Whether a browser would end with the relay, which nobody expects of one that is replaced.
+fn has_browser(port: u16, version: &str, folder: &Path) -> bool {
+    Record::read(folder, port).is_some_and(|record| record.has_browser && record.version == version)
+}
+
+async fn start(
+    program: &Path,
+    options: &PersistentRelayOptions,
+    log: PathBuf,
+) -> Result<PersistentRelay, RelayServerError> {
+    let port = options.port;
+    let mut child = process::spawn(program, options, log.clone())?;
+    let why = tokio::select! {
+        why = process::ended(&mut child) => why,
+        version = answering(port) => {
+            return Ok(PersistentRelay { started: true, version, port });
+        }
+    };
+    // It may have ended because one that was started by hand got the port.
+    match look(port).await? {
+        Found::Usable(version) => Ok(PersistentRelay { started: false, version, port }),
+        Found::Nobody | Found::Older(_) => Err(RelayServerError::RelayStart { port, why, log }),
+    }
+}
+
+/// Completes when a relay answers.
+async fn answering(port: u16) -> String {
+    loop {
+        if let Ok(Found::Usable(version)) = look(port).await {
+            return version;
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+async fn look(port: u16) -> Result<Found, RelayServerError> {
+    let Some(http::Version { version, .. }) = whose(port).await? else { return Ok(Found::Nobody) };
+    let is_older = match (Version::parse(&version), Version::parse(crate::VERSION)) {
+        (Ok(running), Ok(own)) => running < own,
+        (Err(_), _) | (_, Err(_)) => false,
+    };
+    Ok(if is_older { Found::Older(version) } else { Found::Usable(version) })
+}
+
+/// The relay of ours that has the port, or `None` when nobody has it.
+pub(super) async fn whose(port: u16) -> Result<Option<http::Version>, RelayServerError> {
+    let client = Client::new(Endpoint::local(port), None);
+    let given_up = Instant::now() + CLOSING;
+    loop {
+        match version_of_ours(&client).await {
+            Ok(version) => return Ok(Some(version)),
+            Err(RelayServerError::Relay(ClientError::NobodyThere(_))) => return Ok(None),
+            Err(RelayServerError::Relay(ClientError::Unreachable { .. }))
+                if Instant::now() < given_up => {}
+            Err(another @ RelayServerError::AnotherRelay { .. }) => return Err(another),
+            Err(RelayServerError::Relay(ClientError::TooSlow(_))) => {
+                return Err(RelayServerError::NoAnswer { port });
+            }
+            Err(_) => return Err(RelayServerError::PortTaken { port }),
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Changes where a running relay has clients' new tabs open, if need be.
+///
+/// # Errors
+///
+/// Says why the relay cannot be asked.
+pub async fn choose_window_mode(
+    client: &Client,
+    separate_window: bool,
+) -> Result<(), RelayServerError> {
+    let status: RelayStatus = client.get("/relay/status").await?;
+    if status.separate_window != separate_window {
+        let change = WindowModeChange { separate_window };
+        client.post::<WindowModeChange>("/relay/window-mode", &change).await?;
+    }
+    Ok(())
+}

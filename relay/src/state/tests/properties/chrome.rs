@@ -1,0 +1,200 @@
+//! What Chrome does because it was told to, and would go on doing for ever. It does things in the
+//! order in which it is told, whenever it answers.
+
+use super::*;
+
+#[derive(Default)]
+pub(super) struct Chrome {
+    sessions: BTreeMap<String, Doing>,
+    /// Where it traces; it does so once.
+    tracing: Option<String>,
+    /// Whether it has been told to end that, and has not done so.
+    is_ending: bool,
+    scripts: u64,
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Doing {
+    domains: BTreeSet<String>,
+    scripts: BTreeSet<String>,
+    bindings: BTreeSet<String>,
+    breakpoints: BTreeSet<String>,
+    overrides: BTreeMap<String, String>,
+    fetch: bool,
+    /// The requests that it holds until it is told what to do.
+    held: BTreeSet<String>,
+    screencast: bool,
+    auto_attach: bool,
+    lifecycle: bool,
+    /// What it has told about; nothing that goes on.
+    contexts: BTreeSet<i64>,
+    /// Whether its worker died before the relay could know what it did.
+    is_unsure: bool,
+}
+
+impl Chrome {
+    /// Does as it is told, unless it refuses.
+    pub(super) fn does(
+        &mut self,
+        session: &str,
+        method: &str,
+        params: &Value,
+        refuses: bool,
+    ) -> Result<Value, String> {
+        if refuses && !undoes(method, params) {
+            return Err("it did not work".to_owned());
+        }
+        let doing = self.sessions.entry(session.to_owned()).or_default();
+        let named = |field: &str| params[field].as_str().unwrap_or_default().to_owned();
+        match method {
+            "Fetch.enable" => doing.fetch = true,
+            "Fetch.disable" => {
+                doing.fetch = false;
+                doing.held.clear();
+            }
+            decision if decision.starts_with("Fetch.") => {
+                doing.held.remove(&named("requestId"));
+            }
+            "Page.startScreencast" if doing.screencast => {
+                return Err("Screencast is already active".to_owned());
+            }
+            "Page.startScreencast" => doing.screencast = true,
+            "Page.stopScreencast" => doing.screencast = false,
+            "Page.addScriptToEvaluateOnNewDocument" => {
+                self.scripts += 1;
+                let identifier = self.scripts.to_string();
+                doing.scripts.insert(identifier.clone());
+                return Ok(json!({ "identifier": identifier }));
+            }
+            "Page.removeScriptToEvaluateOnNewDocument" => {
+                doing.scripts.remove(&named("identifier"));
+            }
+            "Debugger.setBreakpointByUrl" if !doing.domains.contains("Debugger") => {
+                return Err("Debugger agent is not enabled".to_owned());
+            }
+            "Debugger.setBreakpointByUrl" => {
+                self.scripts += 1;
+                let breakpoint = self.scripts.to_string();
+                doing.breakpoints.insert(breakpoint.clone());
+                return Ok(json!({ "breakpointId": breakpoint }));
+            }
+            "Debugger.removeBreakpoint" => {
+                doing.breakpoints.remove(&named("breakpointId"));
+            }
+            "Runtime.addBinding" => {
+                doing.bindings.insert(named("name"));
+            }
+            "Runtime.removeBinding" => {
+                doing.bindings.remove(&named("name"));
+            }
+            "Page.setLifecycleEventsEnabled" => doing.lifecycle = params["enabled"] == true,
+            "Target.setAutoAttach" => doing.auto_attach = params["autoAttach"] == true,
+            "Tracing.start" if self.tracing.is_some() => {
+                return Err("Tracing has already been started".to_owned());
+            }
+            "Tracing.start" => self.tracing = Some(session.to_owned()),
+            "Tracing.end" if self.is_ending || self.tracing.as_deref() != Some(session) => {
+                return Err("Tracing is not started".to_owned());
+            }
+            "Tracing.end" => self.is_ending = true,
+            _ if is_override(method) && undoes(method, params) => {
+                doing.overrides.remove(method);
+            }
+            _ if is_override(method) => {
+                doing.overrides.insert(method.to_owned(), params.to_string());
+            }
+            _ => match method.split_once('.') {
+                Some((domain, "enable")) => {
+                    doing.domains.insert(domain.to_owned());
+                }
+                Some((domain, "disable")) => {
+                    doing.domains.remove(domain);
+                    match domain {
+                        "Runtime" => doing.contexts.clear(),
+                        "Debugger" => doing.breakpoints.clear(),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            },
+        }
+        Ok(json!({}))
+    }
+
+    /// The trace that it was told to end is complete.
+    pub(super) fn ends_trace(&mut self) {
+        self.tracing = None;
+        self.is_ending = false;
+    }
+
+    /// Something new runs in a session; whether anybody is to be told.
+    pub(super) fn creates_context(&mut self, session: &str, id: i64) -> bool {
+        let Some(doing) = self.sessions.get_mut(session) else { return false };
+        !doing.is_unsure && doing.domains.contains("Runtime") && doing.contexts.insert(id)
+    }
+
+    /// A page makes a request; whether it is held.
+    pub(super) fn holds_request(&mut self, session: &str, id: &str) -> bool {
+        let Some(doing) = self.sessions.get_mut(session) else { return false };
+        !doing.is_unsure && doing.fetch && doing.held.insert(id.to_owned())
+    }
+
+    /// What is held, by session, as far as that is sure.
+    pub(super) fn held(&self) -> Vec<(String, String)> {
+        let sure = self.sessions.iter().filter(|(_, doing)| !doing.is_unsure);
+        let all = sure.flat_map(|(session, doing)| doing.held.iter().map(move |id| (session, id)));
+        all.map(|(session, id)| (session.clone(), id.clone())).collect()
+    }
+
+    pub(super) fn contexts(&self, session: &str) -> BTreeSet<i64> {
+        self.sessions.get(session).map(|doing| doing.contexts.clone()).unwrap_or_default()
+    }
+
+    /// Nobody will know what became of what it was told last.
+    pub(super) fn is_unsure(&mut self, session: &str) {
+        self.sessions.entry(session.to_owned()).or_default().is_unsure = true;
+    }
+
+    pub(super) fn forgets(&mut self, session: &str) {
+        self.sessions.remove(session);
+        if self.tracing.as_deref() == Some(session) {
+            self.ends_trace();
+        }
+    }
+
+    /// What it still does, except for the extension itself.
+    pub(super) fn leftovers(&mut self) -> Vec<String> {
+        let mut left = Vec::new();
+        for (session, doing) in &mut self.sessions {
+            doing.domains.remove("Page");
+            doing.contexts.clear();
+            if self.tracing.as_ref() == Some(session) && !doing.is_unsure {
+                left.push(format!("{session} traces"));
+            }
+            if !doing.is_unsure && *doing != Doing::default() {
+                left.push(format!("{session}: {doing:?}"));
+            }
+        }
+        left
+    }
+}
+
+fn is_override(method: &str) -> bool {
+    ["Emulation.set", "Network.set", "Page.setIntercept"].iter().any(|it| method.starts_with(it))
+}
+
+/// Whether a command ends something, which Chrome never refuses.
+fn undoes(method: &str, params: &Value) -> bool {
+    let name = method.split_once('.').map_or("", |(_, name)| name);
+    let is_off = params.as_object().is_some_and(|fields| {
+        let is_nothing =
+            |value: &Value| [json!(""), json!(false), json!({}), json!([])].contains(value);
+        !fields.is_empty()
+            && fields.iter().all(|(name, value)| name == "flatten" || is_nothing(value))
+    });
+    ["disable", "end"].contains(&name)
+        || name.starts_with("continue")
+        || name.starts_with("remove")
+        || name.starts_with("stop")
+        || (name.starts_with("set") && is_off)
+}

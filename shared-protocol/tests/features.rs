@@ -1,0 +1,66 @@
+//! What each generation of the extension understands.
+
+#![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
+
+use shared_protocol::{ExtensionHello, Feature, Features};
+
+const RELEASED: [Feature; 2] = [Feature::InitialTab, Feature::Recording];
+
+#[test]
+fn an_extension_that_says_nothing_understands_nothing_optional() {
+    assert_eq!(of(""), []);
+    assert_eq!(of("browser=Chrome&email=&id=&v=&capabilities="), []);
+}
+
+#[test]
+fn released_extensions_understand_what_they_were_released_with() {
+    assert_eq!(of("browser=Chrome&v=0.0.60"), RELEASED);
+    assert_eq!(of("browser=Chrome&installId=i&v=0.4.0"), RELEASED);
+    assert_eq!(
+        of("browser=Chrome&installId=i&v=0.7.0&capabilities=inventory-ready-v1"),
+        [Feature::InitialTab, Feature::InventoryReady, Feature::Recording, Feature::TabGroups]
+    );
+}
+
+#[test]
+fn ours_understands_all_that_a_relay_of_ours_asks_for() {
+    assert_eq!(of(&format!("v=1.0.0&capabilities={}", Feature::capabilities())), ours());
+}
+
+#[test]
+fn a_newer_one_understands_at_least_what_is_known() {
+    assert_eq!(of("v=99.0.0&capabilities=teleport,,windows-v2"), ours());
+    assert_eq!(of("v=1.0.1"), ours());
+    assert_eq!(of("v=2"), ours());
+}
+
+#[test]
+fn an_older_one_understands_what_it_says_beyond_its_version() {
+    let said = of("v=0.6.2&capabilities=teleport,%20windows-v1,,windows-v2");
+    assert_eq!(said, [Feature::InitialTab, Feature::Recording, Feature::Windows]);
+    assert_eq!(of("v=next"), RELEASED, "a version may be anything");
+}
+
+#[test]
+fn a_proof_is_to_be_had_only_from_who_understands() {
+    const WINDOWS: u8 = Feature::Windows as u8;
+    const NONE: u8 = 200;
+    let features = Features::of(&read("v=0.7.0&capabilities=windows-v1"));
+    assert!(features.proof::<WINDOWS>().is_some());
+    assert!(features.proof::<{ Feature::Downloads as u8 }>().is_none());
+    assert!(features.proof::<NONE>().is_none());
+    assert!(Features::of(&read("v=0.7.0")).proof::<WINDOWS>().is_none());
+}
+
+fn ours() -> Vec<Feature> {
+    let not_asked_for = [Feature::Recording, Feature::TabGroups];
+    Feature::ALL.into_iter().filter(|feature| !not_asked_for.contains(feature)).collect()
+}
+
+fn of(query: &str) -> Vec<Feature> {
+    Features::of(&read(query)).iter().collect()
+}
+
+fn read(query: &str) -> ExtensionHello {
+    serde_urlencoded::from_str(query).unwrap()
+}

@@ -1,0 +1,113 @@
+//! `make bench`: what agents wait for, and what the programs take that wait for agents.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a program may show its results, and fail"
+)]
+
+use std::time::Duration;
+
+use end_to_end::{Agent, Sdk, Stage, resident_memory};
+use serde_json::json;
+use tokio::time::Instant;
+
+const CALLS: usize = 300;
+
+/// What the MCP server and the relay may take together while nobody has a session, in MiB.
+const MEMORY: f64 = 40.0;
+
+/// What a warm call may cost on top of what Playwright itself takes, in milliseconds.
+const OVERHEAD: f64 = 20.0;
+
+/// How long past its limit the answer to code that overruns may come, in milliseconds.
+const LATE: f64 = 1000.0;
+
+#[tokio::main]
+async fn main() {
+    let stage = Stage::without_relay().await;
+    let mut agent = stage.agent_over_stdio(Sdk::TypeScript);
+    agent.tools().await;
+    stage
+        .until_in_worker("getExtensionState().then((s) => s.connectionState === 'connected')")
+        .await;
+    let (server, relay) =
+        (resident_memory(agent.server()), resident_memory(stage.background_relay()));
+    println!(
+        "idle memory: MCP server {server:.1} MiB + relay {relay:.1} MiB = {:.1} MiB (limit {MEMORY})",
+        server + relay
+    );
+    assert!(server + relay < MEMORY, "too much memory");
+
+    let start = Instant::now();
+    agent.execute("1+1").await;
+    println!("first execute, cold: {:.0} ms", milliseconds(start.elapsed()));
+    let plain = median(&mut agent, "1+1").await;
+    println!("warm execute over stdio, 1+1: {plain:.1} ms (median of {CALLS}; limit {OVERHEAD})");
+    assert!(plain < OVERHEAD, "too slow");
+    let driven = median(&mut agent, "await page.evaluate('1+1')").await;
+    let playwright = playwright(&mut agent).await;
+    println!(
+        "warm execute over stdio, page.evaluate('1+1'): {driven:.1} ms (median of {CALLS}), of which \
+         {playwright:.1} ms are Playwright's (limit {OVERHEAD} besides)"
+    );
+    assert!(driven - playwright < OVERHEAD, "too slow");
+    let late = late(&mut agent).await;
+    println!(
+        "answer past the limit of code that blocks: {late:.0} ms (slowest of 5; limit {LATE})"
+    );
+    assert!(late < LATE, "too late");
+    let mut over_http = stage.agent_over_http(Sdk::TypeScript);
+    over_http.execute("1+1").await;
+    let plain = median(&mut over_http, "1+1").await;
+    println!("warm execute over HTTP, 1+1: {plain:.1} ms (median of {CALLS}; limit {OVERHEAD})");
+    assert!(plain < OVERHEAD, "too slow");
+    over_http.end().await;
+    agent.end().await;
+    stage.end().await;
+}
+
+async fn median(agent: &mut Agent, code: &str) -> f64 {
+    let mut took = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let start = Instant::now();
+        let answer = agent.execute(code).await;
+        took.push(start.elapsed());
+        assert_eq!(answer.text, "2");
+    }
+    took.sort();
+    milliseconds(took[CALLS / 2])
+}
+
+/// Measured inside of the worker, without anything of ours.
+async fn playwright(agent: &mut Agent) -> f64 {
+    let code = format!(
+        "const took = [];
+         for (let call = 0; call < {CALLS}; call += 1) {{
+             const start = performance.now();
+             await page.evaluate('1+1');
+             took.push(performance.now() - start);
+         }}
+         took.sort((one, other) => one - other)[{CALLS} / 2].toFixed(1)"
+    );
+    let answer = agent.execute(&code).await;
+    answer.text.parse().expect("a number")
+}
+
+async fn late(agent: &mut Agent) -> f64 {
+    let limit = Duration::from_millis(300);
+    let call = |code| json!({ "session": "late", "code": code, "timeout": limit.as_millis() });
+    let mut slowest = Duration::ZERO;
+    for _ in 0..5 {
+        agent.call("execute", call("1")).await;
+        let start = Instant::now();
+        let answer = agent.call("execute", call("while (true) {}")).await;
+        slowest = slowest.max(start.elapsed().saturating_sub(limit));
+        assert!(answer.failed, "{answer:?}");
+    }
+    milliseconds(slowest)
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}

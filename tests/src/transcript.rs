@@ -1,0 +1,85 @@
+//! What an extension, the relay and a client said to each other: recorded once per generation of the
+//! extension, replayed against every relay after.
+//!
+//! `tests/transcripts` has a file per generation, with one line per message, in the order in which
+//! they were seen.
+
+mod recorder;
+mod replay;
+mod tap;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub use recorder::record;
+pub use replay::replay;
+
+/// A message, as it was sent.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Line {
+    /// How the extension introduces itself: the query of its socket.
+    Hello(String),
+    /// What the extension says to the relay.
+    Extension(Box<RawValue>),
+    /// What the relay says to the extension.
+    Relay(Box<RawValue>),
+    /// What the client says to the relay.
+    Client(Box<RawValue>),
+    /// What the client is told by the relay.
+    Told(Box<RawValue>),
+}
+
+/// The query with which each recorded generation introduces itself.
+///
+/// # Panics
+///
+/// Without transcripts.
+#[must_use]
+pub fn generations() -> BTreeMap<String, String> {
+    let files = fs::read_dir(folder()).expect("there are transcripts");
+    let hello = |file: PathBuf| {
+        let generation = file.file_stem().expect("a file has a name").to_string_lossy();
+        let Some(Line::Hello(query)) = read(&generation).into_iter().next() else {
+            panic!("{generation} begins without a hello");
+        };
+        (generation.into_owned(), query)
+    };
+    files.map(|file| hello(file.expect("the folder can be read").path())).collect()
+}
+
+fn read(generation: &str) -> Vec<Line> {
+    let text = fs::read_to_string(file_of(generation)).expect("there is such a transcript");
+    text.lines().map(|line| serde_json::from_str(line).expect("a line is a message")).collect()
+}
+
+fn write(generation: &str, lines: &[Line]) {
+    let mut text = String::new();
+    for line in lines {
+        text += &serde_json::to_string(line).expect("a message is JSON");
+        text.push('\n');
+    }
+    fs::write(file_of(generation), text).expect("the transcript can be written");
+}
+
+fn file_of(generation: &str) -> PathBuf {
+    folder().join(format!("{generation}.jsonl"))
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+}
+
+fn parsed(message: &RawValue) -> Value {
+    serde_json::from_str(message.get()).expect("a message is JSON")
+}
+
+/// Keeps workers awake, whenever its time comes.
+fn is_ping(message: &Value) -> bool {
+    message["method"] == "ping" || message["method"] == "pong"
+}

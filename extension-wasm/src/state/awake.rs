@@ -96,7 +96,7 @@ impl Awake {
                         effects.push(focus(tab, true));
                     }
                 }
-                // Well before the first input: a press that meets the first frame may be lost.
+                // Before the first input and the first screenshot: both would wait for a frame.
                 if !used.casting && !used.client_casts {
                     used.casting = true;
                     effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));

@@ -44,7 +44,7 @@ async fn a_hidden_tab_clicks_and_takes_screenshots_like_the_one_in_front() {
             ),
         );
     }
-    assert_eq!(seen["hidden"]["clicks"], "10");
+    assert_eq!([&seen["front"]["clicks"], &seen["hidden"]["clicks"]], ["10", "10"]);
     assert_eq!(stage.in_worker(active).await, before, "no tab was activated");
     stage.end().await;
 }

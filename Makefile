@@ -19,7 +19,7 @@ run: build ## Build all, start the relay and a browser with the extension, contr
 	@exec target/release/playwriter browser start
 
 test: extension check ## Run every check and every test
-	@$(SETUP) rust wasm-pack wasm-bindgen node-packages python-packages released browser screen
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages python-packages released browser screen network
 	@$(STEP) "wire tests in JavaScript" wasm-pack --log-level error test --node --mode no-install extension-wasm --test wire
 	@rm -f target/tmp/versions.txt
 	@$(STEP) "tests" cargo test --quiet --workspace

@@ -1,6 +1,7 @@
 //! Extensions and relays of different ages, each with each: ours, and the releases in
 //! `tests/released`, as they were published.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -16,7 +17,8 @@ use tokio::time::timeout;
 
 use crate::chromium::{Loaded, built_extension};
 use crate::{
-    LONG, PATIENCE, Results, Site, free_port, http_until, playwright_core, relay_program, script,
+    Agent, LONG, PATIENCE, Results, Sdk, Site, free_port, http_until, playwright_core,
+    relay_program, script,
 };
 
 /// What is tried with every pair, in this order, by `tests/clients/generations.mjs`.
@@ -150,6 +152,18 @@ impl Scene {
         let said = timeout(LONG, command.output()).await.expect("it ends").expect("it runs");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         text(&said.stdout) + &text(&said.stderr)
+    }
+
+    /// An agent whose MCP server is the `playwriter` program.
+    #[must_use]
+    pub fn agent(&self, sdk: Sdk) -> Agent {
+        let (port, playwright) = (self.port.to_string(), playwright_core());
+        let environment = [
+            ("HOME", self.home.path().as_os_str()),
+            ("PLAYWRITER_PORT", OsStr::new(&port)),
+            ("PLAYWRITER_PLAYWRIGHT", playwright.as_os_str()),
+        ];
+        Agent::stdio(sdk, &relay_program::program(), &[], &environment)
     }
 
     /// Ends what was started.

@@ -16,6 +16,7 @@ mod generations;
 mod home;
 mod http;
 mod language;
+mod machines;
 mod oxide;
 mod playwright;
 mod raw_client;
@@ -56,6 +57,7 @@ pub use generations::{Maker, Pair, SCENARIOS, Scene};
 pub use home::Home;
 pub use http::{Answer, http, http_until};
 pub use language::Language;
+pub use machines::{may_make_networks, on_two_machines};
 pub use raw_client::RawClient;
 pub use raw_relay::RawRelay;
 pub use raw_tab::RawTab;
@@ -275,12 +277,8 @@ impl Stage {
         text: &str,
         more: &[(&'static str, OsString)],
     ) -> Value {
-        let playwriter = relay_program::program();
-        let folder = playwriter.parent().expect("a program is in a folder");
-        let mut path = folder.as_os_str().to_owned();
-        path.push(":");
-        path.push(std::env::var_os("PATH").unwrap_or_default());
         let port = self.port.to_string();
+        let path = relay_program::path();
         let own: [(&str, OsString); 2] = [("PATH", path), ("PLAYWRITER_PORT", port.into())];
         let environment = [&own, more].concat();
         language::run(language, text, self.home.path(), &environment).await

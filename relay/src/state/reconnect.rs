@@ -73,9 +73,10 @@ impl Presence {
 }
 
 impl Relay {
-    /// The socket of an extension has closed.
+    /// The socket of an extension has closed. Both of its halves may tell.
     pub(super) fn extension_disconnected(&mut self, connection: ConnectionId, turn: &mut Turn) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let extension = self.extensions.get_mut(connection);
+        let Some(extension) = extension.filter(|it| it.presence.is_connected()) else { return };
         turn.log(LogLevel::Info, format!("extension {connection} disconnected"));
         extension.presence = Presence::Away { until: turn.now + AWAY };
         let key = extension.stable_key.clone();

@@ -1,8 +1,8 @@
 //! A relay in the background, and commands that run until they are told to stop.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use command_fds::{CommandFdExt, FdMapping};
 use serde_json::{Value, json};
 
 use crate::place::{PROGRAM, Place};
+use crate::running::Running;
 
 #[test]
 fn a_relay_survives_the_shell_that_started_it_and_its_terminal() {
@@ -165,8 +166,7 @@ fn tail_tells_what_comes_and_counts_it_at_the_end() {
     writeln!(log, "{}", entry(2, "Runtime.enable")).unwrap();
     writeln!(log, "{}", entry(3, "Page.enable")).unwrap();
     assert!(tail.line().ends_with("client → relay Page.enable #3"));
-    let (code, said) = tail.interrupt();
-    assert_eq!((code, said.trim()), (Some(0), "2  client → relay  Page.enable"));
+    tail.ends_as("tail");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn a_log_can_be_followed_into_the_next_file() {
     std::fs::rename(&log, folder.join("relay-server.log.1")).unwrap();
     std::fs::write(&log, "the second relay\n").unwrap();
     assert_eq!(follow.line(), "the second relay");
-    assert_eq!(follow.interrupt(), (Some(0), String::new()));
+    follow.ends_as("logfile-follow");
 }
 
 impl Place {
@@ -212,34 +212,4 @@ fn entry(id: u64, method: &str) -> Value {
         "source": "client",
         "message": { "id": id, "method": method },
     })
-}
-
-/// A command that runs until it is interrupted.
-struct Running {
-    child: Child,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl Running {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
-        let mut command = place.command(arguments);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        Self { child, stdout }
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        line.trim_end().to_owned()
-    }
-
-    /// The exit code, and what it said on standard error.
-    fn interrupt(mut self) -> (Option<i32>, String) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
-    }
 }

@@ -9,4 +9,5 @@ mod persistent;
 mod place;
 mod remote;
 mod requests;
+mod running;
 mod snapshots;

@@ -2,13 +2,14 @@
 //!
 //! `SNAPSHOTS=overwrite cargo test -p relay --test program snapshots` writes them anew.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use crate::extension::Extension;
 use crate::place::Place;
+use crate::running::Running;
 use snapbox::{Assert, Data};
 
 #[test]
@@ -147,16 +148,9 @@ fn sessions() {
 #[test]
 fn a_relay_in_the_foreground() {
     let place = Place::new();
-    let mut serve = place.command(&["serve"]);
-    let mut serve = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(serve.stderr.take().unwrap());
-    let mut text = String::new();
-    said.read_line(&mut text).unwrap();
-    let pid = serve.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    said.read_to_string(&mut text).unwrap();
-    let output = serve.wait_with_output().unwrap();
-    place.compare("serve", "serve", &Output { stderr: text.into_bytes(), ..output });
+    let mut serve = Running::start(&place, &["serve"]);
+    serve.says("relay is running");
+    serve.ends_as("serve");
 }
 
 #[test]
@@ -251,8 +245,10 @@ fn words_that_are_not_understood() {
 
 #[test]
 fn completions_know_the_commands() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = Place::new().command(&["completions", shell]).output().unwrap();
+    let place = Place::new();
+    place.shows("completions-fish", &["completions", "fish"]);
+    for shell in ["bash", "zsh", "elvish", "powershell"] {
+        let output = place.command(&["completions", shell]).output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty());
         let script = String::from_utf8(output.stdout).unwrap();
         assert!(script.contains("separate-window") && script.contains("doctor"), "{shell}");
@@ -289,7 +285,7 @@ impl Place {
         self.compare(name, &arguments, &command.output().unwrap());
     }
 
-    fn compare(&self, name: &str, arguments: &str, output: &Output) {
+    pub(crate) fn compare(&self, name: &str, arguments: &str, output: &Output) {
         let said = format!(
             "$ playwriter {arguments}\nexit code: {}\n----- stdout -----\n{}----- stderr -----\n{}",
             output.status.code().map_or("none".to_owned(), |code| code.to_string()),

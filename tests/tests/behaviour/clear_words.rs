@@ -1,6 +1,7 @@
 //! Where one side is too old for what a user asks for, the user hears which side to update.
 
-use end_to_end::{Maker, Pair, Scene};
+use end_to_end::{Maker, Pair, RelayProgram, Scene, Sdk};
+use serde_json::json;
 
 const OLDER_EXTENSION: Pair = Pair { extension: Maker::Released("0.7"), relay: Maker::Ours };
 const OLDER_RELAY: Pair = Pair { extension: Maker::Ours, relay: Maker::Released("0.7") };
@@ -20,7 +21,29 @@ async fn an_extension_that_is_too_old_is_named_wherever_a_user_looks() {
         let said = scene.says(&[command]).await;
         assert!(said.contains(TOO_OLD), "{command}: {said}");
     }
+    for sdk in [Sdk::TypeScript, Sdk::Python] {
+        let mut agent = scene.agent(sdk);
+        let refused = agent.execute(asked).await;
+        assert!(refused.failed && refused.text.contains(TOO_OLD), "{sdk:?}: {refused:?}");
+        agent.end().await;
+    }
     scene.end().await;
+}
+
+#[tokio::test]
+async fn an_extension_that_is_too_old_is_named_in_the_log() {
+    let mut relay = RelayProgram::start().await;
+    let tab = relay.raw_tab().await;
+    let mut client = relay.raw_client("/cdp").await;
+    let grant = json!({
+        "id": 1, "method": "Browser.grantPermissions", "params": { "permissions": ["geolocation"] },
+    });
+    let refused = client.answer_to(1, &grant.to_string()).await;
+    assert!(refused["error"]["message"].as_str().unwrap().contains(TOO_OLD), "{refused}");
+    drop((client, tab));
+    relay.stop().await;
+    let log = std::fs::read_to_string(relay.log_folder().join("relay-server.log")).unwrap();
+    assert!(log.contains(TOO_OLD), "{log}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
-use end_to_end::{Language, RawClient, Stage, tls_proxy};
+use end_to_end::{Language, RawClient, Stage, may_make_networks, on_two_machines, tls_proxy};
 use relay::server::{RelayOptions, Token};
 use serde_json::json;
 
@@ -41,6 +41,23 @@ async fn a_client_on_another_address_drives_the_browser_with_the_token() {
     let refused = RawClient::connect_with(&format!("ws://{address}/cdp"), &[]).await;
     assert_eq!(refused.err().map(|(status, _)| status), Some(401));
     stage.end().await;
+}
+
+#[tokio::test]
+async fn a_second_machine_drives_the_browser_and_cannot_pose_as_its_extension() {
+    if !may_make_networks().await {
+        println!("this machine makes no networks: only its own address was tried");
+        return;
+    }
+    assert_eq!(
+        on_two_machines(TOKEN).await,
+        json!({
+            "withoutToken": 401,
+            "asExtension": 403,
+            "url": format!("ws://192.0.2.1:19988/cdp?token={TOKEN}"),
+            "title": "from afar",
+        })
+    );
 }
 
 #[tokio::test]

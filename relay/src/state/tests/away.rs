@@ -118,6 +118,16 @@ fn a_lost_extension_answers_what_was_pending_and_in_time_closes_its_clients() {
 }
 
 #[test]
+fn an_end_that_is_told_twice_counts_once() {
+    let mut relay = Stage::with_attached_client();
+    let ended = || Input::ExtensionDisconnected { connection: EXTENSION };
+    relay.handle(ended());
+    let deadline = relay.0.next_deadline();
+    assert_eq!(relay.at(Duration::from_secs(1), ended()), []);
+    assert_eq!(relay.0.next_deadline(), deadline, "nobody waits longer");
+}
+
+#[test]
 fn a_worker_that_comes_back_finds_its_clients_and_what_they_sent_meanwhile() {
     let mut relay = Stage::with_attached_client();
     relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });

@@ -34,6 +34,7 @@ mod seats;
 mod sessions;
 mod shared;
 mod status;
+mod stops;
 mod targets;
 mod trace;
 mod turn;
@@ -41,7 +42,7 @@ mod window_mode;
 mod windows;
 mod wishes;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -353,6 +354,7 @@ impl Relay {
                 confinement: None,
                 unanswered: 0,
                 permissions: Vec::new(),
+                windows: BTreeSet::new(),
                 trace: None,
             },
         );

@@ -38,16 +38,22 @@ impl RawTab {
 
     pub(crate) async fn start(port: u16) -> Self {
         let mut extension = RawClient::connect_as_extension(port, "browser=Chrome&v=0.7.0").await;
+        extension.send(&Self::announced()).await;
+        http_until(port, "GET /extension/status", |status| status["activeTargets"] == 1).await;
+        let (events, queue) = mpsc::channel(64);
+        Self { events, serving: tokio::spawn(serve(extension, queue)) }
+    }
+
+    /// How an extension tells of such a tab.
+    #[must_use]
+    pub fn announced() -> String {
         let info = json!({
             "targetId": Self::TARGET, "type": "page", "title": "a tab", "url": "http://a.example/",
             "attached": true, "canAccessOpener": false,
         });
         let attached =
             json!({ "sessionId": SESSION, "targetInfo": info, "waitingForDebugger": false });
-        extension.send(&event(None, "Target.attachedToTarget", attached)).await;
-        http_until(port, "GET /extension/status", |status| status["activeTargets"] == 1).await;
-        let (events, queue) = mpsc::channel(64);
-        Self { events, serving: tokio::spawn(serve(extension, queue)) }
+        event(None, "Target.attachedToTarget", attached)
     }
 
     /// Sends an event of the tab.

@@ -159,7 +159,13 @@ impl Policy {
             return Err(forbidden(NO_PAGES));
         }
         let changes = matches!(door, Door::Change | Door::Owner);
-        if (!is_ours || changes) && !caller.is_same_site() {
+        // Whoever drives a browser can give what it loads another verb and another body: a browser
+        // has nothing to change here, not even for its user.
+        let is_let = match changes {
+            true => !caller.is_a_browser(),
+            false => is_ours || caller.is_same_site(),
+        };
+        if !is_let {
             return Err(forbidden(NO_PAGES));
         }
         if changes && caller.sends_a_form() {
@@ -223,7 +229,12 @@ impl Caller {
             && !FORWARDED.iter().any(|header| self.headers.contains_key(*header))
     }
 
-    /// Browsers say so of what a page sends; other programs send no such header.
+    /// Browsers say for whom they ask; other programs send no such header.
+    fn is_a_browser(&self) -> bool {
+        self.headers.contains_key("sec-fetch-site")
+    }
+
+    /// Whether no page has made a browser ask.
     fn is_same_site(&self) -> bool {
         self.headers.get("sec-fetch-site").is_none_or(|site| site == "none")
     }

@@ -121,6 +121,11 @@ async fn open(query: &str, address: Address, handle: &Handle) -> Body {
     }
 
     let (extension, url) = page_in(query);
+    if address.token.as_ref().is_some_and(|token| token.is_in(&url)) {
+        let body = "the token would be told to that page: send it in the header \
+                    `Authorization: Bearer <token>`, or first: /json/new?token=<token>&<url>";
+        return text(StatusCode::BAD_REQUEST, body);
+    }
     let created = handle.call(extension, None, "Target.createTarget", &json!({ "url": url })).await;
     let created = created.and_then(|result| {
         result.read::<Created>().map_err(|error| Error::server(error.to_string()))

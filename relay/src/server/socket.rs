@@ -110,36 +110,49 @@ async fn write(
     let parted = pending.parted();
     let cut_off = async {
         match parted.await {
-            Parting::AtOnce { code, reason } => (code.number(), reason),
+            Parting::AtOnce { code, reason } => Ending::Dismissed { code: code.number(), reason },
             Parting::NotYet | Parting::AfterTheQueue => std::future::pending().await,
         }
     };
     // Dropping a write between two frames loses nothing that the peer could still make sense of.
-    let close = tokio::select! {
+    let ending = tokio::select! {
         biased;
-        close = cut_off => Some(close),
-        close = write_queue(&mut sink, &mut pending) => close,
+        ending = cut_off => ending,
+        ending = write_queue(&mut sink, &mut pending) => ending,
     };
     // Frees what is queued, which may be much.
     drop(pending);
-    if let Some((code, reason)) = close {
-        if code == CloseCode::ClientTooSlow.number() {
-            tracing::warn!(?peer, "does not read what it is sent, dropped: {reason}");
+    let (code, reason) = match ending {
+        // What it has sent by now still counts: an extension may be answering.
+        Ending::Dismissed { code, reason } => (code, reason),
+        Ending::Stalled { reason } => {
+            // The event loop may have ended.
+            drop(handle.tell(Event::Input(peer.disconnected())).await);
+            (CloseCode::ClientTooSlow.number(), reason)
         }
-        // If it does not know yet; it may also have ended.
-        drop(handle.tell(Event::Input(peer.disconnected())).await);
-        let reason = Cow::Owned(shortened(&reason).to_owned());
-        // The peer may have gone already.
-        drop(sink.send(Message::close_with(code, reason)).await);
+        Ending::Failed => return,
+    };
+    if code == CloseCode::ClientTooSlow.number() {
+        tracing::warn!(?peer, "does not read what it is sent, dropped: {reason}");
     }
+    let reason = Cow::Owned(shortened(&reason).to_owned());
+    // The peer may have gone already.
+    drop(sink.send(Message::close_with(code, reason)).await);
 }
 
-/// Writes what is queued, in order, flushing whenever nothing is. Gives the close to send at the
-/// end, unless the socket has failed.
-async fn write_queue(
-    sink: &mut SplitSink<WebSocket, Message>,
-    pending: &mut Pending,
-) -> Option<(u16, String)> {
+/// Why nothing more is written.
+#[derive(Debug, PartialEq, Eq)]
+enum Ending {
+    /// The event loop has parted with the peer.
+    Dismissed { code: u16, reason: String },
+    /// The peer does not read.
+    Stalled { reason: String },
+    /// The socket has failed.
+    Failed,
+}
+
+/// Writes what is queued, in order, flushing whenever nothing is.
+async fn write_queue(sink: &mut SplitSink<WebSocket, Message>, pending: &mut Pending) -> Ending {
     while let Some(first) = pending.next().await {
         let mut next = Some(first);
         let mut in_flight = 0;
@@ -148,7 +161,9 @@ async fn write_queue(
             let message = match &outgoing {
                 Outgoing::ToClient(frame) => text(frame),
                 Outgoing::ToExtension(message) => text(message),
-                Outgoing::Close { code, reason } => return Some((code.number(), reason.clone())),
+                Outgoing::Close { code, reason } => {
+                    return Ending::Dismissed { code: code.number(), reason: reason.clone() };
+                }
             };
             drop(outgoing);
             // Taking a message means that the one before it has been written.
@@ -163,25 +178,24 @@ async fn write_queue(
         }
     }
     // 1001: going away; the peer may come back when we do.
-    Some((1001, "relay is shutting down".to_owned()))
+    Ending::Dismissed { code: 1001, reason: "relay is shutting down".to_owned() }
 }
 
-/// Waits for a write as long as the peer reads, or little is queued behind it. Otherwise gives the
-/// close to send; none when the socket has failed.
+/// Waits for a write as long as the peer reads, or little is queued behind it.
 async fn unless_stalled(
     write: impl Future<Output = Result<(), warp::Error>>,
     in_flight: usize,
     pending: &Pending,
-) -> Result<(), Option<(u16, String)>> {
+) -> Result<(), Ending> {
     let bytes = u32::try_from(in_flight).unwrap_or(u32::MAX);
     let patience = STALL + STALL_PER_BYTE * bytes;
     let mut write = std::pin::pin!(write);
     loop {
         match timeout(patience, &mut write).await {
-            Ok(written) => return written.map_err(|_| None),
+            Ok(written) => return written.map_err(|_| Ending::Failed),
             Err(_) if pending.queued() > LITTLE => {
                 let reason = format!("nothing was read for {} seconds", patience.as_secs());
-                return Err(Some((CloseCode::ClientTooSlow.number(), reason)));
+                return Err(Ending::Stalled { reason });
             }
             Err(_) => {}
         }
@@ -212,9 +226,10 @@ mod tests {
         assert!(waiting.is_err(), "it may take as long as it likes");
         queue(LITTLE);
         let start = tokio::time::Instant::now();
-        let (code, reason) = unless_stalled(never(), 0, &pending).await.unwrap_err().unwrap();
+        let ending = unless_stalled(never(), 0, &pending).await.unwrap_err();
         assert_eq!(start.elapsed().as_secs(), STALL.as_secs());
-        assert_eq!((code, reason.as_str()), (4007, "nothing was read for 30 seconds"));
+        let reason = "nothing was read for 30 seconds".to_owned();
+        assert_eq!(ending, Ending::Stalled { reason });
     }
 
     #[test]

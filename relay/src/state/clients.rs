@@ -1,6 +1,6 @@
 //! The connected CDP clients.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::confinement::Confinement;
 use super::permissions::Rule;
@@ -30,6 +30,8 @@ pub(crate) struct Client {
     pub(crate) unanswered: usize,
     /// What pages may do while it is here.
     pub(crate) permissions: Vec<Rule>,
+    /// The windows that it was told of: those of controlled tabs.
+    pub(crate) windows: BTreeSet<i64>,
     /// What it traces on a browser-level session.
     pub(crate) trace: Option<Trace>,
 }

@@ -277,16 +277,24 @@ impl Relay {
         self.cookie_jobs.note_own(seat.client, cookies);
     }
 
-    /// Whether the site that a command names is open in a controlled tab.
+    /// Whether the site that a command names is open in a controlled tab. Each command has a name
+    /// of its own for it, and Chrome does not look at the other's.
     fn names_open_site(&self, seat: &Seat, command: &Command) -> bool {
         #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Site {
-            origin: Option<String>,
-            storage_key: Option<String>,
+        struct Origin {
+            origin: String,
         }
 
-        let site = params::<Site>(command).ok().and_then(|it| it.origin.or(it.storage_key));
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct StorageKey {
+            storage_key: String,
+        }
+
+        let site = match command.method.as_str() {
+            "Storage.clearDataForOrigin" => params::<Origin>(command).map(|it| it.origin).ok(),
+            _ => params::<StorageKey>(command).map(|it| it.storage_key).ok(),
+        };
         let Some(site) = site else { return false };
         let site = site.trim_end_matches('/');
         self.extension_of(seat).is_some_and(|extension| {

@@ -10,7 +10,7 @@ use super::on_target::params;
 use super::requests::{Asker, Purpose};
 use super::sessions::Seat;
 use super::turn::Turn;
-use super::{ConnectionId, Relay};
+use super::{ConnectionId, Relay, stops};
 use crate::cdp::Command;
 use crate::payload::Payload;
 
@@ -87,18 +87,21 @@ impl Relay {
         real: &SessionId,
         event: &Payload,
     ) {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
         struct Paused {
-            #[serde(default)]
+            reason: String,
             hit_breakpoints: Vec<String>,
         }
 
-        let hit = event.read::<Paused>().map(|it| it.hit_breakpoints).unwrap_or_default();
+        let Paused { reason, hit_breakpoints: hit } = event.read().unwrap_or_default();
         let Some(target) = self.target(connection, real) else { return };
         let owner = target.seats.iter().find(|seat| {
             let on = self.virtual_of(seat);
-            on.is_some_and(|on| hit.iter().any(|id| on.breakpoints.contains(id)))
+            on.is_some_and(|on| {
+                hit.iter().any(|id| on.breakpoints.contains(id))
+                    || (stops::is_reason(&reason) && !on.stops.is_empty())
+            })
         });
         let owner = owner.cloned();
         let Some(target) = self.target_mut(connection, real) else { return };

@@ -100,6 +100,7 @@ impl Relay {
         }
         self.resume_unless_held(connection, &real, turn);
         self.leave_scripts(connection, &real, &gone, turn);
+        self.leave_stops(connection, &real, std::mem::take(&mut gone.stops), turn);
         let breakpoints = std::mem::take(&mut gone.breakpoints);
         self.leave_debugger(connection, &real, seat, breakpoints, turn);
         self.leave_overrides(connection, &real, &gone.overrides, turn);

@@ -34,7 +34,7 @@ impl Relay {
         }
         let version = hello.version.as_deref().unwrap_or("an unknown version");
         turn.log(LogLevel::Info, format!("extension {connection} connected as {version}"));
-        let Inheritance { targets, downloads, held, unsaid, missed, presence } =
+        let Inheritance { targets, downloads, held, unsaid, missed, may_lack_tab, presence } =
             self.succeed(&stable_key, connection, turn);
         let features = Features::of(&hello);
         let next_ping: Instant = turn.now + PING_INTERVAL;
@@ -47,7 +47,7 @@ impl Relay {
             targets,
             downloads,
             context: None,
-            may_lack_tab: false,
+            may_lack_tab,
             opens_tab: false,
             presence,
             held,
@@ -247,12 +247,14 @@ impl Relay {
         failure: Option<Error>,
         turn: &mut Turn,
     ) {
-        if let Some(error) = failure {
+        if let Some(error) = &failure {
             let text = format!("no first tab could be opened: {}", error.message);
             turn.log(LogLevel::Warn, text);
         }
         if let Some(extension) = self.extensions.get_mut(connection) {
             extension.opens_tab = false;
+            // Its next worker is asked.
+            extension.may_lack_tab = failure.is_some() && !extension.presence.is_connected();
         }
         self.release_held(connection, turn);
     }

@@ -8,7 +8,7 @@ use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request, is_quick};
 use super::sessions::Seat;
 use super::turn::Turn;
-use super::{ConnectionId, Relay, trace};
+use super::{ConnectionId, Relay, stops, trace};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 
@@ -63,6 +63,7 @@ impl Relay {
                 | "Debugger.continueToLocation",
                 _,
             ) => self.debugger_command(seat, command, turn),
+            (method, _) if stops::is_concerned(method) => self.stop_command(seat, command, turn),
             ("Page.handleJavaScriptDialog", _) => self.handle_dialog(seat, command, turn),
             ("Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck", _) => {
                 self.screencast_command(seat, command, turn);

@@ -121,6 +121,7 @@ impl Relay {
                 held: Vec::new(),
                 unsaid: VecDeque::new(),
                 missed: Features::default(),
+                may_lack_tab: false,
             };
         };
         let targets = std::mem::take(&mut predecessor.targets);
@@ -128,6 +129,7 @@ impl Relay {
         let held = std::mem::take(&mut predecessor.held);
         let unsaid = std::mem::take(&mut predecessor.unsaid);
         let missed = predecessor.missed;
+        let may_lack_tab = predecessor.may_lack_tab || predecessor.opens_tab;
         if predecessor.presence.is_connected() {
             turn.effects.push(Effect::CloseExtension {
                 connection,
@@ -137,7 +139,8 @@ impl Relay {
         } else {
             self.extensions.remove(connection);
         }
-        Inheritance { presence: presence(&targets), targets, downloads, held, unsaid, missed }
+        let presence = presence(&targets);
+        Inheritance { presence, targets, downloads, held, unsaid, missed, may_lack_tab }
     }
 
     /// Keeps what the relay itself tells an extension that is away: mostly what is to be undone,
@@ -284,5 +287,6 @@ pub(super) struct Inheritance {
     pub(super) held: Vec<Held>,
     pub(super) unsaid: VecDeque<RelayMessage>,
     pub(super) missed: Features,
+    pub(super) may_lack_tab: bool,
     pub(super) presence: Presence,
 }

@@ -12,6 +12,7 @@ use super::filter::Filter;
 use super::later::Later;
 use super::overrides::Overrides;
 use super::screencast::Watching;
+use super::stops::Stop;
 
 /// How many sessions a client may have open.
 pub(crate) const MAX_SESSIONS: usize = 2000;
@@ -83,6 +84,8 @@ pub(crate) struct Virtual {
     pub(crate) scripts: BTreeSet<String>,
     /// By the ids Chrome gave them.
     pub(crate) breakpoints: BTreeSet<String>,
+    /// What else it wants the target to stop at.
+    pub(crate) stops: Vec<Stop>,
     /// The short ones of its scripts; they tell which functions it exposes.
     pub(crate) short_scripts: VecDeque<String>,
     pub(crate) fetch: Option<Wanted>,
@@ -149,6 +152,7 @@ impl Virtual {
             bindings: BTreeSet::new(),
             scripts: BTreeSet::new(),
             breakpoints: BTreeSet::new(),
+            stops: Vec::new(),
             short_scripts: VecDeque::new(),
             fetch: None,
             overrides: Overrides::default(),

@@ -17,7 +17,8 @@ impl Relay {
     #[must_use]
     pub fn extension_status(&self) -> ExtensionStatus {
         let chosen = self.extensions.choose(None).ok().or_else(|| self.newest_extension());
-        chosen.and_then(|connection| self.extensions.get(connection)).map_or_else(
+        let extension = chosen.and_then(|connection| self.extensions.get(connection));
+        extension.filter(|it| it.presence.is_connected()).map_or_else(
             ExtensionStatus::default,
             |extension| ExtensionStatus {
                 connected: true,

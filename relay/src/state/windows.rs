@@ -10,6 +10,7 @@ use shared_protocol::{
 
 use super::Relay;
 use super::browser_domain::OneTarget;
+use super::clients::Client;
 use super::on_target::params;
 use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request};
@@ -19,6 +20,12 @@ use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 
 const METRICS: &str = "Emulation.setDeviceMetricsOverride";
+
+/// Chrome's own words.
+const NO_WINDOW: &str = "Browser window not found";
+
+/// How many windows a client is known to know; beyond, the oldest is forgotten.
+const MAX_WINDOWS: usize = 256;
 
 /// What is to be made of an answer about a window.
 #[derive(Debug)]
@@ -96,15 +103,26 @@ impl Relay {
             }
             "Browser.getWindowBounds" => {
                 let OneWindow { window_id } = params(command)?;
+                self.check_window(seat, window_id)?;
                 Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
             }
             _ => {
                 let SetWindowBounds { window_id, bounds } = params(command)?;
+                self.check_window(seat, window_id)?;
                 let Bounds { left, top, width, height, window_state: state } = bounds;
                 let extra = Extra::default();
                 let change = WindowChange { window_id, left, top, width, height, state, extra };
                 Ok((WindowStep::Changed, WindowMessage::Change(change)))
             }
+        }
+    }
+
+    /// Windows without a controlled tab are none of a client's business.
+    fn check_window(&self, seat: &Seat, window: i64) -> Result<(), Error> {
+        let knows_it = |client: &Client| client.windows.contains(&window);
+        match self.clients.get(seat.client).is_some_and(knows_it) {
+            true => Ok(()),
+            false => Err(Error::server(NO_WINDOW)),
         }
     }
 
@@ -157,9 +175,7 @@ impl Relay {
     ) {
         let Some(asker) = asker else { return };
         let window = outcome.map_err(|error| match error.message.as_str() {
-            text if text.starts_with("No window with id") => {
-                Error::server("Browser window not found")
-            }
+            text if text.starts_with("No window with id") => Error::server(NO_WINDOW),
             _ => error,
         });
         let window = window.and_then(|payload| match step {
@@ -181,10 +197,16 @@ impl Relay {
                 let change = WindowMessage::Change(resized(&window, width, height));
                 return self.ask_about_window(asker, WindowStep::Changed, change, turn);
             }
-            (Ok(Some(window)), WindowStep::Found) => Ok(Payload::of(&json!({
-                "windowId": window.window_id,
-                "bounds": Bounds::of(&window),
-            }))),
+            (Ok(Some(window)), WindowStep::Found) => {
+                if let Some(client) = self.clients.get_mut(asker.seat.client) {
+                    client.windows.insert(window.window_id);
+                    if client.windows.len() > MAX_WINDOWS {
+                        client.windows.pop_first();
+                    }
+                }
+                let (id, bounds) = (window.window_id, Bounds::of(&window));
+                Ok(Payload::of(&json!({ "windowId": id, "bounds": bounds })))
+            }
             (Ok(Some(window)), WindowStep::Bounds) => {
                 Ok(Payload::of(&json!({ "bounds": Bounds::of(&window) })))
             }

@@ -1,7 +1,7 @@
 //! The extension finds the relay by itself, whoever comes first.
 
-use end_to_end::Stage;
-use serde_json::json;
+use end_to_end::{RawTab, RelayProgram, Stage, http, http_until};
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_tab_clicked_while_no_relay_runs_is_controlled_once_it_does() {
@@ -24,6 +24,43 @@ async fn a_relay_that_comes_back_gets_its_tabs_back_without_a_click() {
     let seen = stage.playwright("return context.pages()[0].title()").await;
     assert_eq!(seen, "a page");
     stage.end().await;
+}
+
+#[tokio::test]
+async fn an_extension_that_was_replaced_still_answers_what_it_was_asked() {
+    let relay = RelayProgram::start().await;
+    let query = "browser=Chrome&installId=one&v=0.7.0";
+    let mut old = relay.raw_extension(query).await;
+    old.send(&RawTab::announced()).await;
+    http_until(relay.port(), "GET /extension/status", |it| it["activeTargets"] == 1).await;
+    let mut client = relay.raw_client("/cdp").await;
+    let session = client.attach(RawTab::TARGET).await;
+    let evaluate = json!({ "id": 2, "sessionId": session, "method": "Runtime.evaluate" });
+    client.send(&evaluate.to_string()).await;
+    let asked = loop {
+        let message = old.next().await;
+        if message["params"]["method"] == "Runtime.evaluate" {
+            break message["id"].clone();
+        }
+    };
+    let before = newest(&relay).await;
+    let _new = relay.raw_extension(query).await;
+    while newest(&relay).await == before {}
+    old.send(&json!({ "id": asked, "result": { "late": true } }).to_string()).await;
+    let answer = loop {
+        let frame = client.next().await;
+        if frame["id"] == 2 {
+            break frame;
+        }
+    };
+    assert_eq!(answer["result"], json!({ "late": true }), "{answer}");
+}
+
+/// The extension that a client would get.
+async fn newest(relay: &RelayProgram) -> Value {
+    let status = http(relay.port(), "GET /extensions/status", &[]).await;
+    let status: Value = serde_json::from_str(&status.body).unwrap();
+    status["extensions"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default()
 }
 
 #[tokio::test]

@@ -220,6 +220,19 @@ async fn the_browser_changes_nothing_at_the_relay_for_code() {
         );
         assert_eq!(ok(agent.execute(&post).await), "403", "{origin}");
     }
+    // What nobody asked for but the browser itself, as when a user types an address.
+    let open = format!("{}/json/new?about:blank%23opened", stage.url());
+    let put = format!(
+        "const root = await browser.newBrowserCDPSession();
+         const opened = context.waitForEvent('page');
+         await root.send('Target.createTarget', {{ url: '{open}' }});
+         const tab = await opened;
+         await tab.route('**', (route) => route.continue({{ method: 'PUT' }}));
+         const status = (await tab.reload()).status();
+         await tab.close();
+         [status, context.pages().filter((page) => page.url().endsWith('opened')).length]"
+    );
+    assert_eq!(ok(agent.execute(&put).await), "[403,0]");
     let listed: Value = serde_json::from_str(&stage.http("GET /sessions", &[]).await.body).unwrap();
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
     agent.end().await;

@@ -52,6 +52,9 @@ async fn every_route_but_the_extensions_own_wants_the_token() {
         let shown = stage.http(&format!("GET {path}?token={ENCODED}"), &[]).await;
         assert_ne!(shown.status, 401, "{path}");
     }
+    let open = format!("PUT /json/new?{}/&token={ENCODED}", stage.site.url());
+    let told = stage.http(&open, &[]).await;
+    assert_eq!(told.status, 400, "the token is not for the page: {}", told.body);
     for request in ["HEAD /", "GET /version"] {
         assert_eq!(stage.http(request, &[]).await.status, 200, "{request}");
     }

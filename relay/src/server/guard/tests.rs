@@ -105,7 +105,9 @@ fn what_a_proxy_passes_on_is_not_of_this_machine() {
 
 #[test]
 fn an_address_typed_into_the_browser_is_no_web_page() {
-    assert_eq!(status(Door::Client, &[HOST, ("sec-fetch-site", "none")]), 200);
+    let typed = ("sec-fetch-site", "none");
+    assert_eq!(status(Door::Client, &[HOST, typed]), 200);
+    assert_eq!(status(Door::Change, &[HOST, typed]), 403, "but may change nothing");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! What a browser would answer: windows, permissions, downloads, cookies.
 
-use super::AUTO_ATTACH;
+use serde_json::json;
+
 use super::script::{A, B, Script};
+use super::{AUTO_ATTACH, info};
 
 #[test]
 fn a_window_is_told_in_the_words_of_cdp() {
@@ -31,6 +33,23 @@ fn a_window_is_told_in_the_words_of_cdp() {
         script.says(A, "- 3 Browser.getWindowForTarget", "{}"),
         [r#"A - #3 ! "No web contents in the target""#]
     );
+    let bounds = r#"{"windowId":5,"bounds":{"left":3}}"#;
+    assert_eq!(
+        script.says(A, "- 4 Browser.setWindowBounds", bounds),
+        [r#"> setWindow {"left":3,"windowId":5}"#]
+    );
+}
+
+#[test]
+fn a_window_that_a_client_was_not_told_of_is_none_of_its_business() {
+    let mut script = Script::with_capabilities("windows-v1");
+    let bounds = r#"{"windowId":5,"bounds":{"windowState":"minimized"}}"#;
+    for (id, method) in [(1, "setWindowBounds"), (2, "getWindowBounds")] {
+        assert_eq!(
+            script.says(A, &format!("- {id} Browser.{method}"), bounds),
+            [format!(r#"A - #{id} ! "Browser window not found""#)]
+        );
+    }
 }
 
 #[test]
@@ -185,6 +204,27 @@ fn without_a_tab_there_are_no_cookies_and_none_can_be_set() {
     assert!(refused[0].contains("click the Playwriter icon"), "{refused:?}");
     let contexts = script.says(A, "- 5 Target.getBrowserContexts", "{}");
     assert!(contexts[0].contains(r#""defaultBrowserContextId":"C""#), "{contexts:?}");
+}
+
+#[test]
+fn what_a_site_keeps_is_cleared_where_the_site_is_open() {
+    let mut script = Script::new();
+    let (open, other) = ("https://open.example", "https://bank.example");
+    let mut info = info("T1");
+    info["url"] = format!("{open}/page").into();
+    let moved = json!({ "targetInfo": info }).to_string();
+    script.chrome_says("-", "Target.targetInfoChanged", &moved);
+    for (id, command, site, decoy) in
+        [(2, "Origin", "origin", "storageKey"), (3, "StorageKey", "storageKey", "origin")]
+    {
+        let clear = |site_of: &str, decoy_of: &str| {
+            format!(r#"{{"{site}":"{site_of}/","{decoy}":"{decoy_of}/","storageTypes":"all"}}"#)
+        };
+        let says = format!("- {id} Storage.clearDataFor{command}");
+        assert!(script.says(A, &says, &clear(open, other))[0].starts_with("> pw-tab-1 Storage."));
+        let refused = script.says(A, &says, &clear(other, open));
+        assert!(refused[0].contains("--cookies=profile"), "{refused:?}");
+    }
 }
 
 #[test]

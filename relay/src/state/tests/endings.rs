@@ -146,6 +146,28 @@ fn breakpoints_and_a_standstill_end_with_their_owner() {
 }
 
 #[test]
+fn what_a_page_is_to_stop_at_ends_with_its_owner() {
+    let mut script = Script::new();
+    let (both, own) = (r#"{"url":"/both"}"#, r#"{"eventName":"click"}"#);
+    for client in [A, B] {
+        script.does(client, "pw-tab-1 2 Debugger.enable", "{}");
+        script.does(client, "pw-tab-1 3 DOMDebugger.setXHRBreakpoint", both);
+    }
+    script.does(B, "pw-tab-1 4 DOMDebugger.setEventListenerBreakpoint", own);
+    let removed = script.says(A, "pw-tab-1 4 DOMDebugger.removeXHRBreakpoint", both);
+    assert_eq!(removed, ["A pw-tab-1 #4 {}"], "the other one still wants it");
+    script.chrome_says("pw-tab-1", "Debugger.paused", r#"{"reason":"XHR","hitBreakpoints":[]}"#);
+    assert_eq!(
+        script.leaves(B),
+        [
+            format!("> pw-tab-1 DOMDebugger.removeXHRBreakpoint {both}"),
+            format!("> pw-tab-1 DOMDebugger.removeEventListenerBreakpoint {own}"),
+            "> pw-tab-1 Debugger.resume".to_owned(),
+        ]
+    );
+}
+
+#[test]
 fn who_switches_its_debugger_off_leaves_nothing_to_the_others() {
     let mut script = Script::new();
     for client in [A, B] {

@@ -217,6 +217,26 @@ fn a_client_that_finds_no_tab_gets_one_before_it_is_answered() {
     assert_eq!(lines[3], "B - #1 {}");
 }
 
+#[test]
+fn a_first_tab_that_died_with_its_worker_is_asked_of_the_next_one() {
+    for dies_while_asked in [true, false] {
+        let mut relay = Stage::new();
+        relay.connect_extension(EXTENSION, "one");
+        if !dies_while_asked {
+            relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
+        }
+        relay.connect_client(CLIENT, None, None);
+        let asked = relay.command(None, 1, "Target.setAutoAttach", NO_WAIT);
+        if dies_while_asked {
+            assert_eq!(methods(&asked), ["Target.createTarget"]);
+            relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
+        }
+        let heir = ConnectionId(9);
+        let effects = without_logs(relay.connect_extension(heir, "one"));
+        assert_eq!(methods(&effects), ["Target.createTarget"], "{dies_while_asked}");
+    }
+}
+
 fn kind(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once(r#""type":""#)?;
     rest.split('"').next()

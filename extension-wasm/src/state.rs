@@ -277,6 +277,7 @@ impl<P: Payload> Worker<P> {
                     self.answer(ticket, Ok(found), effects);
                 }
             }
+            Input::CookiesAnswered { ticket, answers } => self.answer(ticket, Ok(answers), effects),
             Input::Done { ticket, outcome } => {
                 self.answer(ticket, outcome.map(|()| NoFields {}), effects);
             }

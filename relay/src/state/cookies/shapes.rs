@@ -137,10 +137,10 @@ impl NewCookie {
             http_only: self.http_only,
             same_site: self.same_site.map(SameSite::in_chrome),
             expiration_date: self.expires.filter(|expires| *expires >= 0.0),
-            partition_key: self.partition_key.as_ref().map(|key| match key {
-                // Earlier versions of CDP had only the site.
-                Value::String(site) => json!({ "topLevelSite": site }),
-                key => key.clone(),
+            // Earlier versions of CDP had only the site.
+            partition_key: self.partition_key.as_ref().map(|key| match key.as_str() {
+                Some(site) => json!({ "topLevelSite": site }),
+                None => key.clone(),
             }),
         })
     }

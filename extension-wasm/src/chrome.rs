@@ -6,6 +6,7 @@
 pub(crate) mod action;
 pub(crate) mod alarms;
 pub(crate) mod content_settings;
+pub(crate) mod cookies;
 pub(crate) mod debugger;
 pub(crate) mod downloads;
 pub(crate) mod groups;

@@ -9,7 +9,8 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::AbortSignal;
 
 use crate::chrome::{
-    action, content_settings, debugger, downloads, groups, scripting, storage, tabs, windows,
+    action, content_settings, cookies, debugger, downloads, groups, scripting, storage, tabs,
+    windows,
 };
 use crate::error::ChromeError;
 use crate::payload::{JsPayload, from_text};
@@ -135,6 +136,10 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::CancelDownload { ticket, download, remove } => {
             done(ticket, downloads::cancel(download, remove));
         }
+        Effect::CallCookies { ticket, function, details } => spawn_local(async move {
+            let answers = cookies::call(function, details).await;
+            step(Input::CookiesAnswered { ticket, answers });
+        }),
         Effect::Group { tab, groups } => spawn_local(async move {
             // The tab may have been closed meanwhile, or the user be dragging it.
             let group = groups::join(tab, &groups).await.unwrap_or_default();

@@ -17,10 +17,9 @@ mod looks;
 mod missed;
 mod permissions;
 mod silence;
+mod sorted;
 mod tabs;
 mod windows;
-
-use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use shared_protocol::{
@@ -43,6 +42,7 @@ pub use looks::{Icon, Look};
 use missed::Missed;
 use permissions::Permissions;
 pub use silence::Silence;
+use sorted::{SortedMap, SortedSet};
 pub use tabs::Debuggee;
 use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
 use windows::Windows;
@@ -111,9 +111,9 @@ pub struct Worker<P> {
     looks: Looks,
     auto_attach: Option<P>,
     /// Tabs whose debugger is being taken off.
-    detaching: BTreeSet<TabId>,
+    detaching: SortedSet<TabId>,
     /// Why tabs could not be controlled.
-    errors: BTreeMap<TabId, String>,
+    errors: SortedMap<TabId, String>,
     /// Whether the snapshot of the state has become stale.
     changed: bool,
 }
@@ -138,8 +138,8 @@ impl<P> Default for Worker<P> {
             downloads: Downloads::default(),
             looks: Looks::default(),
             auto_attach: None,
-            detaching: BTreeSet::new(),
-            errors: BTreeMap::new(),
+            detaching: SortedSet::default(),
+            errors: SortedMap::default(),
             changed: false,
         }
     }
@@ -254,7 +254,7 @@ impl<P: Payload> Worker<P> {
                 self.changed = true;
             }
             Input::Detached { tab } => {
-                self.detaching.remove(&tab);
+                self.detaching.remove(tab);
             }
             Input::Described { tab, info } => self.described(tab, info, effects),
             Input::DebuggerEvent { tab, session, method, params } => {
@@ -277,6 +277,7 @@ impl<P: Payload> Worker<P> {
                     self.answer(ticket, Ok(found), effects);
                 }
             }
+            Input::CookiesAnswered { ticket, answers } => self.answer(ticket, Ok(answers), effects),
             Input::Done { ticket, outcome } => {
                 self.answer(ticket, outcome.map(|()| NoFields {}), effects);
             }
@@ -305,7 +306,7 @@ impl<P: Payload> Worker<P> {
             Some(TabState::Barred) => true,
             Some(TabState::Waiting | TabState::Attached { .. }) => self.connection.is_settled(),
         };
-        is_settled && self.looks.is_settled(tab) && !self.detaching.contains(&tab)
+        is_settled && self.looks.is_settled(tab) && !self.detaching.contains(tab)
     }
 
     /// Whether the relay has this tab.
@@ -334,7 +335,7 @@ impl<P: Payload> Worker<P> {
         Status {
             connection_state: self.connection.name(),
             tabs: self.tabs.ids().into_iter().map(tab_status).collect(),
-            error_text: self.errors.values().next_back().cloned(),
+            error_text: self.errors.iter().next_back().map(|(_, why)| why.clone()),
             separate_window: self.windows.is_separate(),
             worker_window_id: self.windows.worker_window(),
         }

@@ -23,6 +23,7 @@ macro_rules! fixtures {
 fn what_the_relay_says() {
     check::<RelayMessage<JsPayload>>(&fixtures!("from-relay":
         "activate-tab",
+        "call-cookies",
         "cancel-download",
         "cancel-recording",
         "command-on-a-tab",

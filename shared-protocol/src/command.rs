@@ -3,6 +3,7 @@
 use serde::de;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::cookies::CookieCalls;
 use crate::downloads::{DownloadId, DownloadQuery};
 use crate::features::{Feature, Understood};
 use crate::frame::{Frame, FrameParams, FrameRef, ParamsRef};
@@ -22,6 +23,7 @@ const ACTIVATE_TAB: &str = "activateTab";
 const SET_PERMISSIONS: &str = "setPermissions";
 const FIND_DOWNLOAD: &str = "findDownload";
 const CANCEL_DOWNLOAD: &str = "cancelDownload";
+const CALL_COOKIES: &str = "callCookies";
 const SET_NOTICE: &str = "setNotice";
 const UPDATE_TAB_GROUP: &str = "updateTabGroup";
 
@@ -32,6 +34,7 @@ type WindowModes = Understood<{ Feature::WindowMode as u8 }>;
 type Windows = Understood<{ Feature::Windows as u8 }>;
 type PermissionRules = Understood<{ Feature::Permissions as u8 }>;
 type Downloads = Understood<{ Feature::Downloads as u8 }>;
+type Cookies = Understood<{ Feature::Cookies as u8 }>;
 type Notices = Understood<{ Feature::Notices as u8 }>;
 
 /// A text frame from the relay to an extension. What needs a [`Feature`] holds the proof that the
@@ -111,6 +114,15 @@ pub enum RelayMessage<P> {
         download: DownloadId<P>,
         /// The extension understands it.
         proof: Downloads,
+    },
+    /// Answer with [`CookieAnswers`](crate::CookieAnswers).
+    CallCookies {
+        /// Names the reply.
+        id: RequestId,
+        /// What to call.
+        calls: CookieCalls<P>,
+        /// The extension understands it.
+        proof: Cookies,
     },
     /// Show the user something about this extension.
     SetNotice(Notice<P>, Notices),
@@ -279,6 +291,9 @@ impl<P: Payload> RelayMessage<P> {
                 download: params?.read().ok()?,
                 proof: Understood::BY_READER,
             },
+            CALL_COOKIES => {
+                Self::CallCookies { id, calls: params?.read().ok()?, proof: Understood::BY_READER }
+            }
             _ => return None,
         })
     }
@@ -297,6 +312,7 @@ impl<P> RelayMessage<P> {
             }
             Self::SetPermissions { .. } => PermissionRules::FEATURE,
             Self::FindDownload { .. } | Self::CancelDownload { .. } => Downloads::FEATURE,
+            Self::CallCookies { .. } => Cookies::FEATURE,
             Self::SetNotice(..) => Notices::FEATURE,
             Self::Recording { .. } => Recordings::FEATURE,
             Self::UpdateTabGroup { .. } => TabGroups::FEATURE,
@@ -334,6 +350,9 @@ impl<P: Serialize> Serialize for RelayMessage<P> {
             }
             Self::CancelDownload { id, download, .. } => {
                 (Some(*id), CANCEL_DOWNLOAD, Some(ParamsRef::DownloadId(download)))
+            }
+            Self::CallCookies { id, calls, .. } => {
+                (Some(*id), CALL_COOKIES, Some(ParamsRef::CookieCalls(calls)))
             }
             Self::SetNotice(notice, _) => (None, SET_NOTICE, Some(ParamsRef::Notice(notice))),
             Self::Recording { id, action, params, .. } => {

@@ -28,6 +28,8 @@ pub enum Feature {
     Downloads,
     /// `setNotice`
     Notices,
+    /// `callCookies`
+    Cookies,
 }
 
 /// A set of [`Feature`]s.
@@ -56,7 +58,7 @@ const OURS_SINCE: Release = (1, 0);
 
 impl Feature {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::InitialTab,
         Self::InventoryReady,
         Self::Recording,
@@ -66,6 +68,7 @@ impl Feature {
         Self::Permissions,
         Self::Downloads,
         Self::Notices,
+        Self::Cookies,
     ];
 
     /// The word by which an extension says that it has it. The others are told by their version.
@@ -79,6 +82,7 @@ impl Feature {
             Self::Permissions => Some("permissions-v1"),
             Self::Downloads => Some("downloads-v1"),
             Self::Notices => Some("notices-v1"),
+            Self::Cookies => Some("cookies-v1"),
         }
     }
 
@@ -95,6 +99,7 @@ impl Feature {
             Self::Permissions => "permissions",
             Self::Downloads => "downloads",
             Self::Notices => "notices",
+            Self::Cookies => "cookies without a tab",
         }
     }
 
@@ -108,7 +113,8 @@ impl Feature {
             | Self::Windows
             | Self::Permissions
             | Self::Downloads
-            | Self::Notices => Some(OURS_SINCE),
+            | Self::Notices
+            | Self::Cookies => Some(OURS_SINCE),
         }
     }
 
@@ -141,7 +147,8 @@ impl Features {
                 | Feature::Windows
                 | Feature::Permissions
                 | Feature::Downloads
-                | Feature::Notices => false,
+                | Feature::Notices
+                | Feature::Cookies => false,
             };
             from_before_ours
                 || feature.since().is_some_and(|since| release >= Some(since))

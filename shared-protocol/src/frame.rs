@@ -12,6 +12,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, de::Error as _};
 
 use crate::command::{CdpCommand, FORWARD_CDP_COMMAND, Notice, SET_WINDOW_MODE, WindowMode};
+use crate::cookies::CookieCalls;
 use crate::downloads::{DownloadId, DownloadQuery};
 use crate::event::{CdpEvent, FORWARD_CDP_EVENT, HELLO, HelloMessage, LOG, LogLine, ParseFailure};
 use crate::ids::RequestId;
@@ -189,6 +190,7 @@ pub(crate) enum ParamsRef<'a, P> {
     Permissions(&'a Permissions<P>),
     DownloadQuery(&'a DownloadQuery<P>),
     DownloadId(&'a DownloadId<P>),
+    CookieCalls(&'a CookieCalls<P>),
     Notice(&'a Notice<P>),
     Log(&'a LogLine<P>),
     Hello(&'a HelloMessage<P>),
@@ -243,6 +245,7 @@ impl<P: Serialize> Serialize for FrameRef<'_, P> {
             Some(ParamsRef::Permissions(rules)) => map.serialize_entry("params", rules)?,
             Some(ParamsRef::DownloadQuery(query)) => map.serialize_entry("params", query)?,
             Some(ParamsRef::DownloadId(download)) => map.serialize_entry("params", download)?,
+            Some(ParamsRef::CookieCalls(calls)) => map.serialize_entry("params", calls)?,
             Some(ParamsRef::Notice(notice)) => map.serialize_entry("params", notice)?,
             Some(ParamsRef::Log(line)) => map.serialize_entry("params", line)?,
             Some(ParamsRef::Hello(hello)) => map.serialize_entry("params", hello)?,

@@ -23,6 +23,7 @@ mod object;
 
 mod close;
 mod command;
+mod cookies;
 mod downloads;
 mod event;
 mod features;
@@ -38,6 +39,7 @@ mod windows;
 
 pub use close::CloseCode;
 pub use command::{CdpCommand, InitialTab, Notice, RecordingAction, RelayMessage, WindowMode};
+pub use cookies::{CookieAnswers, CookieCalls, CookieFunction, MAX_COOKIE_CALLS};
 pub use downloads::{DownloadId, DownloadQuery, FoundDownload};
 pub use event::{CdpEvent, ExtensionMessage, HelloMessage, LogLevel, LogLine, ParseFailure};
 pub use features::{Feature, Features, Understood};

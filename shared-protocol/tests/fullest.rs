@@ -9,10 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use shared_protocol::{
-    AttachedToTarget, BrowserWindow, CdpCommand, CdpEvent, CloseCode, DetachedFromTarget,
-    DownloadId, DownloadQuery, ExtensionHello, FoundDownload, HelloMessage, InitialTab, LogLevel,
-    LogLine, Notice, ParseFailure, PermissionName, PermissionRule, PermissionSetting, Permissions,
-    TabQuery, TargetInfo, WindowChange, WindowMode, WindowQuery, WindowState,
+    AttachedToTarget, BrowserWindow, CdpCommand, CdpEvent, CloseCode, CookieAnswers, CookieCalls,
+    CookieFunction, DetachedFromTarget, DownloadId, DownloadQuery, ExtensionHello, FoundDownload,
+    HelloMessage, InitialTab, LogLevel, LogLine, Notice, ParseFailure, PermissionName,
+    PermissionRule, PermissionSetting, Permissions, TabQuery, TargetInfo, WindowChange, WindowMode,
+    WindowQuery, WindowState,
 };
 
 #[test]
@@ -36,6 +37,7 @@ fn every_field_of_what_extensions_say_has_its_name() {
     knows::<BrowserWindow<Value>>(
         r#"{"windowId":1,"left":1,"top":2,"width":3,"height":4,"state":"normal","contentWidth":5,"contentHeight":6,"hidden":true}"#,
     );
+    knows::<CookieAnswers<Value>>(r#"{"cookies":[[],null],"error":"e"}"#);
     let query =
         "browser=Chrome&browserVersion=156.0.1&email=e&id=p&installId=i&v=1.0.0&capabilities=c";
     let hello: ExtensionHello = serde_urlencoded::from_str(query).unwrap();
@@ -58,6 +60,7 @@ fn every_field_of_what_relays_say_has_its_name() {
     knows::<Permissions<Value>>(&format!(r#"{{"rules":[{rule}]}}"#));
     knows::<DownloadQuery<Value>>(r#"{"url":"u:","exclude":[1],"atOnce":true,"maxAge":2}"#);
     knows::<DownloadId<Value>>(r#"{"id":1,"remove":true}"#);
+    knows::<CookieCalls<Value>>(r#"{"function":"getAll","details":[{"url":"u:"}]}"#);
     knows::<Notice<Value>>(r#"{"text":"t"}"#);
 }
 
@@ -80,6 +83,7 @@ fn every_word_means_what_it_meant() {
         (Maximized, "maximized"),
         (Fullscreen, "fullscreen"),
     ]);
+    says(&[(CookieFunction::GetAll, "getAll"), (CookieFunction::Set, "set")]);
     use LogLevel::{Debug, Error, Info, Log, Warn};
     says(&[(Debug, "debug"), (Log, "log"), (Info, "info"), (Warn, "warn"), (Error, "error")]);
 }

@@ -4,10 +4,10 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use shared_protocol::{
-    AttachedToTarget, BrowserWindow, CdpCommand, CdpEvent, DetachedFromTarget, DownloadId,
-    DownloadQuery, ExtensionHello, FoundDownload, HelloMessage, InitialTab, LogLine, Notice,
-    ParseFailure, PermissionRule, Permissions, TabQuery, TargetInfo, WindowChange, WindowMode,
-    WindowQuery, http,
+    AttachedToTarget, BrowserWindow, CdpCommand, CdpEvent, CookieAnswers, CookieCalls,
+    DetachedFromTarget, DownloadId, DownloadQuery, ExtensionHello, FoundDownload, HelloMessage,
+    InitialTab, LogLine, Notice, ParseFailure, PermissionRule, Permissions, TabQuery, TargetInfo,
+    WindowChange, WindowMode, WindowQuery, http,
 };
 
 #[test]
@@ -22,6 +22,7 @@ fn what_extensions_leave_out_is_not_missed() {
     reads::<HelloMessage<Value>>("{}");
     reads::<ParseFailure<Value>>("{}");
     reads::<FoundDownload<Value>>("{}");
+    reads::<CookieAnswers<Value>>(r#"{"cookies":[]}"#);
     let bounds = r#""left":0,"top":0,"width":1,"height":1"#;
     reads::<BrowserWindow<Value>>(&format!("{{\"windowId\":1,{bounds},\"state\":\"normal\"}}"));
     reads::<ExtensionHello>("{}");
@@ -38,6 +39,7 @@ fn what_relays_leave_out_is_not_missed() {
     reads::<PermissionRule<Value>>(r#"{"name":"camera","setting":"allow"}"#);
     reads::<DownloadQuery<Value>>(r#"{"url":"x:"}"#);
     reads::<DownloadId<Value>>(r#"{"id":1}"#);
+    reads::<CookieCalls<Value>>(r#"{"function":"set","details":[]}"#);
     reads::<Notice<Value>>("{}");
     reads::<http::ExtensionStatus>("{}");
     reads::<http::Profile>("{}");

@@ -25,7 +25,7 @@ pub struct Client {
 }
 
 /// All clients, in the order of the table.
-pub const CLIENTS: [Client; 14] = [
+pub const CLIENTS: [Client; 15] = [
     scripted("Playwright", "1.65", "playwright.mjs", "playwright-core"),
     scripted("Playwright", "1.59", "playwright.mjs", "playwright-1.59"),
     scripted("Playwright", "1.55", "playwright.mjs", "playwright-1.55"),
@@ -39,6 +39,7 @@ pub const CLIENTS: [Client; 14] = [
     scripted("chrome-remote-interface", "", "remote-interface.mjs", "chrome-remote-interface"),
     scripted("chrome-devtools-mcp", "", "devtools-mcp.mjs", "chrome-devtools-mcp"),
     scripted("@playwright/mcp", "", "playwright-mcp.mjs", "@playwright/mcp"),
+    scripted("agent-browser", "", "agent-browser.mjs", "agent-browser"),
     scripted("Raw sequences", "", "sequences.mjs", ""),
 ];
 

@@ -5,18 +5,16 @@
 //! the document believe that it is in front, and a screencast of one pixel and no frames makes the
 //! compositor draw. They cost an animated page some CPU, so they end when the client pauses.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload, TabId};
 
-use super::{Debuggee, Effect, Ticket};
+use super::{Debuggee, Effect, SortedMap, Ticket};
 
 /// How often a screenshot is drawn for.
 const MAX_DRAWN: u32 = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct Awake(BTreeMap<TabId, Use>);
+pub(super) struct Awake(SortedMap<TabId, Use>);
 
 #[derive(Debug, Default)]
 struct Use {
@@ -43,8 +41,8 @@ pub(super) struct StoredUse {
 
 impl Awake {
     pub(super) fn stored(&self) -> Vec<StoredUse> {
-        let stored = |(tab_id, used): (&TabId, &Use)| StoredUse {
-            tab_id: *tab_id,
+        let stored = |(tab_id, used): (TabId, &Use)| StoredUse {
+            tab_id,
             client_casts: used.client_casts,
             client_focuses: used.client_focuses,
         };
@@ -75,20 +73,20 @@ impl Awake {
     ) {
         match method {
             "Page.startScreencast" => {
-                let used = self.0.entry(tab).or_default();
+                let used = self.0.get_or_default(tab);
                 used.client_casts = true;
                 if std::mem::take(&mut used.casting) {
                     effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
                 }
             }
-            "Page.stopScreencast" => self.0.entry(tab).or_default().client_casts = false,
+            "Page.stopScreencast" => self.0.get_or_default(tab).client_casts = false,
             "Emulation.setFocusEmulationEnabled" => {
                 let wanted = params.and_then(|params| params.read::<FocusEmulation>().ok());
                 let enabled = wanted.is_some_and(|wanted| wanted.enabled);
-                self.0.entry(tab).or_default().client_focuses = enabled;
+                self.0.get_or_default(tab).client_focuses = enabled;
             }
             _ if looks_at_the_page(method) => {
-                let used = self.0.entry(tab).or_default();
+                let used = self.0.get_or_default(tab);
                 used.count += 1;
                 if !std::mem::replace(&mut used.in_use, true) {
                     effects.push(Effect::RestLater { tab, uses: used.count });
@@ -115,7 +113,7 @@ impl Awake {
         is_busy: bool,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let Some(used) = self.0.get_mut(&tab) else { return };
+        let Some(used) = self.0.get_mut(tab) else { return };
         if used.count != uses || is_busy {
             effects.push(Effect::RestLater { tab, uses: used.count });
             return;
@@ -138,7 +136,7 @@ impl Awake {
         drawn: u32,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let Some(used) = self.0.get_mut(&tab) else { return };
+        let Some(used) = self.0.get_mut(tab) else { return };
         if !used.client_casts {
             if std::mem::replace(&mut used.casting, true) {
                 effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
@@ -154,7 +152,7 @@ impl Awake {
 
     /// The debugger is off, and with it all that it did.
     pub(super) fn forget(&mut self, tab: TabId) {
-        self.0.remove(&tab);
+        self.0.remove(tab);
     }
 }
 

@@ -62,6 +62,9 @@ impl<P: Payload> Worker<P> {
                 let DownloadId { id: download, remove, .. } = download;
                 effects.push(Effect::CancelDownload { ticket, download, remove });
             }
+            RelayMessage::CallCookies { id, calls, .. } => {
+                self.call_cookies(Ticket { attempt, id }, calls, effects);
+            }
             RelayMessage::SetNotice(notice, _) => {
                 self.connection.set_notice(notice.text);
                 self.show_all(effects);

@@ -20,7 +20,7 @@ const SECOND_TRY: Duration = Duration::from_millis(250);
 
 impl<P: Payload> Worker<P> {
     pub(super) fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        self.errors.remove(&tab);
+        self.errors.remove(tab);
         match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
             Some(TabState::Attaching(attaching)) if attaching.silence.is_none() => {
                 attaching.cancelled = !attaching.cancelled;
@@ -243,7 +243,7 @@ impl<P: Payload> Worker<P> {
                 | TabState::Lost { .. },
             ) => self.show(id, effects),
             None => {
-                self.errors.remove(&id);
+                self.errors.remove(id);
             }
         }
     }
@@ -352,7 +352,7 @@ impl<P: Payload> Worker<P> {
     /// The tab itself is gone.
     pub(super) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         self.windows.tab_removed(id);
-        self.errors.remove(&id);
+        self.errors.remove(id);
         self.tabs.calm(id);
         self.forget(id, effects);
     }

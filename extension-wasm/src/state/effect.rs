@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use shared_protocol::{
-    ExtensionHello, ExtensionMessage, PermissionName, PermissionRule, TabId, WindowState,
+    CookieFunction, ExtensionHello, ExtensionMessage, PermissionName, PermissionRule, TabId,
+    WindowState,
 };
 
 use super::{
@@ -111,6 +112,11 @@ pub enum Effect<P> {
         ticket: Ticket,
         download: i64,
         remove: bool,
+    },
+    CallCookies {
+        ticket: Ticket,
+        function: CookieFunction,
+        details: Vec<P>,
     },
     /// Put a tab into that of these groups which is in its window, or into a new one.
     Group {

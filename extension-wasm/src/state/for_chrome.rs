@@ -1,7 +1,9 @@
 //! What the relay wants of Chrome itself, where `chrome.debugger` does not reach.
 
 use serde::Serialize;
-use shared_protocol::{Payload, TabId, TargetId, WindowChange, WindowQuery};
+use shared_protocol::{
+    CookieCalls, MAX_COOKIE_CALLS, Payload, TabId, TargetId, WindowChange, WindowQuery,
+};
 
 use super::windows::{Bounds, WindowId, WindowOf};
 use super::{Effect, Ticket, Worker};
@@ -45,6 +47,21 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let effect = self.tab_of(target).map(|tab| Effect::ActivateTab { ticket, tab });
+        self.ask(ticket, effect, effects);
+    }
+
+    pub(super) fn call_cookies(
+        &self,
+        ticket: Ticket,
+        calls: CookieCalls<P>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let CookieCalls { function, details, .. } = calls;
+        let effect = if details.len() > MAX_COOKIE_CALLS {
+            Err(format!("No more than {MAX_COOKIE_CALLS} cookies at once"))
+        } else {
+            Ok(Effect::CallCookies { ticket, function, details })
+        };
         self.ask(ticket, effect, effects);
     }
 

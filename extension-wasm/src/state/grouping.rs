@@ -3,12 +3,12 @@
 //! The group shows the user what is controlled, and dragging a tab in or out is as good as a click.
 //! Only groups that we made are ever touched.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::Effect;
+use super::{Effect, SortedSet};
 
 /// A tab group, by `chrome.tabGroups` id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,18 +19,18 @@ pub struct GroupId(pub i32);
 pub(super) struct Grouping {
     enabled: bool,
     /// The groups we made, one for each window.
-    ours: BTreeSet<GroupId>,
+    ours: SortedSet<GroupId>,
     /// The tabs that we put into them. A tab in a group of the user's is none of them.
-    members: BTreeSet<TabId>,
+    members: SortedSet<TabId>,
     /// Tabs to be grouped. One at a time: two at once would make two groups.
     queue: VecDeque<TabId>,
     busy: Option<TabId>,
     /// Whether that one was released meanwhile.
     is_abandoned: bool,
     /// Tabs that changed their group while we were at it; perhaps that was us.
-    unclear: BTreeSet<TabId>,
+    unclear: SortedSet<TabId>,
     /// Tabs that have just come into another window, which takes them out of their group.
-    moved: BTreeSet<TabId>,
+    moved: SortedSet<TabId>,
 }
 
 /// What a tab's change of group means.
@@ -48,13 +48,13 @@ impl Default for Grouping {
     fn default() -> Self {
         Self {
             enabled: true,
-            ours: BTreeSet::new(),
-            members: BTreeSet::new(),
+            ours: SortedSet::default(),
+            members: SortedSet::default(),
             queue: VecDeque::new(),
             busy: None,
             is_abandoned: false,
-            unclear: BTreeSet::new(),
-            moved: BTreeSet::new(),
+            unclear: SortedSet::default(),
+            moved: SortedSet::default(),
         }
     }
 }
@@ -65,11 +65,11 @@ impl Grouping {
     }
 
     pub(super) fn ours(&self) -> Vec<GroupId> {
-        self.ours.iter().copied().collect()
+        self.ours.as_slice().to_vec()
     }
 
     pub(super) fn members(&self) -> Vec<TabId> {
-        self.members.iter().copied().collect()
+        self.members.as_slice().to_vec()
     }
 
     pub(super) fn resume_with(&mut self, ours: Vec<GroupId>, members: Vec<TabId>) {
@@ -94,23 +94,23 @@ impl Grouping {
             (_, _) => {}
         }
         self.next(effects);
-        let unclear = std::mem::take(&mut self.unclear);
+        let unclear = self.unclear.take();
         effects.extend(unclear.into_iter().map(|tab| Effect::AskPlace { tab }));
     }
 
     pub(super) fn remove<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.queue.retain(|queued| *queued != tab);
-        self.moved.remove(&tab);
-        self.unclear.remove(&tab);
+        self.moved.remove(tab);
+        self.unclear.remove(tab);
         self.is_abandoned |= self.busy == Some(tab);
-        if self.members.remove(&tab) {
+        if self.members.remove(tab) {
             effects.push(Effect::Ungroup { tab, groups: self.ours() });
         }
     }
 
     /// Chrome has put another tab in the place of one.
     pub(super) fn replaced(&mut self, old: TabId, new: TabId) {
-        if self.members.remove(&old) {
+        if self.members.remove(old) {
             self.members.insert(new);
         }
     }
@@ -133,10 +133,10 @@ impl Grouping {
                 self.unclear.insert(tab);
                 Meaning::Nothing
             }
-            (true, false) if self.enabled && self.members.contains(&tab) => Meaning::Left,
+            (true, false) if self.enabled && self.members.contains(tab) => Meaning::Left,
             (true, true) => {
                 self.members.insert(tab);
-                self.moved.remove(&tab);
+                self.moved.remove(tab);
                 Meaning::Nothing
             }
             (true, false) | (false, false) => Meaning::Nothing,
@@ -145,7 +145,7 @@ impl Grouping {
 
     /// Whether a tab that left its group came along to another window, and is grouped there.
     pub(super) fn came_along<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) -> bool {
-        let moved = self.moved.remove(&tab);
+        let moved = self.moved.remove(tab);
         if moved {
             self.add(tab, effects);
         }
@@ -153,11 +153,11 @@ impl Grouping {
     }
 
     fn is_ours(&self, group: Option<GroupId>) -> bool {
-        self.enabled && group.is_some_and(|group| self.ours.contains(&group))
+        self.enabled && group.is_some_and(|group| self.ours.contains(group))
     }
 
     pub(super) fn forget_group(&mut self, group: GroupId) {
-        self.ours.remove(&group);
+        self.ours.remove(group);
     }
 
     fn next<P>(&mut self, effects: &mut Vec<Effect<P>>) {

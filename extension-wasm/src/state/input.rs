@@ -1,7 +1,8 @@
 //! What the machine is told.
 
 use shared_protocol::{
-    BrowserWindow, ExtensionHello, FoundDownload, RelayMessage, SessionId, TabId, TargetInfo,
+    BrowserWindow, CookieAnswers, ExtensionHello, FoundDownload, RelayMessage, SessionId, TabId,
+    TargetInfo,
 };
 
 use super::{Attempt, GroupId, Settings, Silence, Snapshot, Ticket, WindowId};
@@ -143,6 +144,10 @@ pub enum Input<P> {
     DownloadChanged,
     DownloadOverdue {
         ticket: Ticket,
+    },
+    CookiesAnswered {
+        ticket: Ticket,
+        answers: CookieAnswers<P>,
     },
     /// What the relay asked Chrome for, and there is nothing to tell of.
     Done {

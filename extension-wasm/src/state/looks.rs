@@ -67,7 +67,7 @@ impl<P: Payload> Worker<P> {
             |notice| format!("this tab is controlled, but {notice}"),
         );
         let (icon, badge, title) =
-            match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(&tab)) {
+            match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(tab)) {
                 (None, Some(why)) => {
                     let title = format!("Playwriter cannot control this page: {why}");
                     return Look { icon: Icon::Black, badge: "!", title };

@@ -63,6 +63,7 @@ fn moves() -> impl Strategy<Value = Move> {
             Just(("activateTab", r#"{"targetId":"T1"}"#)),
             Just(("setPermissions", r#"{"rules":[{"name":"camera","setting":"allow"}]}"#)),
             Just(("findDownload", r#"{"url":"http://site/"}"#)),
+            Just(("callCookies", r#"{"function":"set","details":[{}]}"#)),
             Just(("cancelDownload", r#"{"id":1}"#)),
         ].prop_map(|(method, params)| Move::Request { method, params }),
         2 => tab.clone().prop_map(Move::FellSilent),
@@ -310,6 +311,11 @@ impl World {
                 self.feed(Input::DownloadSearched { ticket, outcome })
             }
             Effect::DownloadOverdueLater { ticket } => self.feed(Input::DownloadOverdue { ticket }),
+            Effect::CallCookies { ticket, .. } => {
+                let answers = serde_json::from_value(json!({ "cookies": [null] }));
+                let answers = answers.expect("answers");
+                self.feed(Input::CookiesAnswered { ticket, answers })
+            }
             Effect::CloseTabs { tabs } => {
                 for tab in tabs {
                     self.feed(Input::TabRemoved { tab })?;

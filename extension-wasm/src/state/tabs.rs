@@ -1,11 +1,9 @@
 //! The tabs under control, and the sessions below them.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
-use super::{Attempt, Silence, Ticket};
+use super::{Attempt, Silence, SortedMap, Ticket};
 
 /// A tab, or a child session of one, as `chrome.debugger` names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -34,7 +32,7 @@ pub(super) struct Tabs<P> {
     runtime_enabled: Vec<Debuggee>,
     last_session: u32,
     /// How often a tab was taken away since it last navigated.
-    flaps: BTreeMap<TabId, u32>,
+    flaps: SortedMap<TabId, u32>,
 }
 
 #[derive(Debug)]
@@ -98,7 +96,7 @@ impl<P> Default for Tabs<P> {
             children: Vec::new(),
             runtime_enabled: Vec::new(),
             last_session: 0,
-            flaps: BTreeMap::new(),
+            flaps: SortedMap::default(),
         }
     }
 }
@@ -171,14 +169,14 @@ impl<P> Tabs<P> {
 
     /// Notes that a tab was taken away; how often it was before, on the same page.
     pub(super) fn flap(&mut self, id: TabId) -> u32 {
-        let flaps = self.flaps.entry(id).or_default();
+        let flaps = self.flaps.get_or_default(id);
         *flaps += 1;
         *flaps - 1
     }
 
     /// A tab shows another page, on which it may fare better.
     pub(super) fn calm(&mut self, id: TabId) {
-        self.flaps.remove(&id);
+        self.flaps.remove(id);
     }
 
     pub(super) fn session(&self, id: TabId) -> Option<&SessionId> {
@@ -259,7 +257,7 @@ impl<P> Tabs<P> {
 
 /// Commands that Chrome has not answered yet, and the tab that each runs in.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(BTreeMap<Ticket, Running>);
+pub(super) struct InFlight(SortedMap<Ticket, Running>);
 
 #[derive(Debug)]
 struct Running {
@@ -275,26 +273,26 @@ impl InFlight {
 
     /// Whether somebody still waits for the answer.
     pub(super) fn done(&mut self, ticket: Ticket) -> bool {
-        self.0.remove(&ticket).is_some()
+        self.0.remove(ticket).is_some()
     }
 
     /// Whether somebody waits for the answer.
     pub(super) fn has(&self, ticket: Ticket) -> bool {
-        self.0.contains_key(&ticket)
+        self.0.get(ticket).is_some()
     }
 
     pub(super) fn runs_in(&self, tab: TabId) -> bool {
-        self.0.values().any(|running| running.debuggee.tab_id == tab)
+        self.0.iter().any(|(_, running)| running.debuggee.tab_id == tab)
     }
 
     /// Whether this is somebody's question for frames.
     pub(super) fn is_frame_tree(&self, ticket: Ticket) -> bool {
-        self.0.get(&ticket).is_some_and(|running| running.asks_frame_tree)
+        self.0.get(ticket).is_some_and(|running| running.asks_frame_tree)
     }
 
     /// Whether somebody waits for the frames of exactly this.
     pub(super) fn asks_frame_tree(&self, debuggee: &Debuggee) -> bool {
-        self.0.values().any(|running| running.asks_frame_tree && running.debuggee == *debuggee)
+        self.0.iter().any(|(_, running)| running.asks_frame_tree && running.debuggee == *debuggee)
     }
 
     /// Forgets what an earlier relay asked for.
@@ -303,9 +301,6 @@ impl InFlight {
     }
 
     pub(super) fn of_tab(&mut self, tab: TabId) -> Vec<Ticket> {
-        self.0
-            .extract_if(.., |_, running| running.debuggee.tab_id == tab)
-            .map(|(ticket, _)| ticket)
-            .collect()
+        self.0.retain(|_, running| running.debuggee.tab_id != tab)
     }
 }

@@ -1,11 +1,11 @@
 //! Where tabs that a client opens go: beside the tabs it has, or into a window of their own.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::{Effect, Ticket};
+use super::{Effect, SortedSet, Ticket};
 
 /// A window, by `chrome.windows` id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub(super) struct Windows {
     separate_window: bool,
     worker_window_id: Option<WindowId>,
     /// The tabs that we opened in it, and may close.
-    owned: BTreeSet<TabId>,
+    owned: SortedSet<TabId>,
     /// Tabs that wait for the window to open.
     #[serde(skip)]
     queue: VecDeque<(Ticket, String)>,
@@ -119,7 +119,7 @@ impl Windows {
 
     /// Whether a tab was opened in the separate window.
     pub(super) fn owns(&self, tab: TabId) -> bool {
-        self.owned.contains(&tab)
+        self.owned.contains(tab)
     }
 
     /// Takes in a tab that one of them opened.
@@ -129,19 +129,19 @@ impl Windows {
 
     /// Chrome has put another tab in the place of one.
     pub(super) fn replaced(&mut self, old: TabId, new: TabId) {
-        if self.owned.remove(&old) {
+        if self.owned.remove(old) {
             self.owned.insert(new);
         }
     }
 
     pub(super) fn tab_removed(&mut self, tab: TabId) {
-        self.owned.remove(&tab);
+        self.owned.remove(tab);
     }
 
     pub(super) fn window_removed(&mut self, window: WindowId) {
         if self.worker_window_id == Some(window) {
             self.worker_window_id = None;
-            self.owned.clear();
+            self.owned.take();
         }
     }
 
@@ -152,11 +152,12 @@ impl Windows {
         is_controlled: impl Fn(TabId) -> bool,
         effects: &mut Vec<Effect<P>>,
     ) {
-        if self.owned.is_empty() || self.owned.iter().any(|tab| is_controlled(*tab)) {
+        let owned = self.owned.as_slice();
+        if owned.is_empty() || owned.iter().any(|tab| is_controlled(*tab)) {
             return;
         }
         self.worker_window_id = None;
-        let tabs = std::mem::take(&mut self.owned).into_iter().collect();
+        let tabs = self.owned.take();
         effects.push(Effect::CloseTabs { tabs });
     }
 }

@@ -134,7 +134,9 @@ impl Outboxes {
         let refused = match (peer, &outgoing) {
             (
                 Peer::Extension(connection),
-                Outgoing::ToExtension(RelayMessage::Command { id, .. }),
+                Outgoing::ToExtension(
+                    RelayMessage::Command { id, .. } | RelayMessage::CallCookies { id, .. },
+                ),
             ) => Some(Input::CommandRefused { connection, id: *id }),
             _ => None,
         };

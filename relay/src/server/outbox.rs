@@ -1,12 +1,13 @@
 //! One peer's queue of frames: a single order, and a limit in bytes.
 
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{mpsc, watch};
 
 use crate::cdp::Frame;
-use crate::payload::{Payload, RelayMessage};
+use crate::payload::RelayMessage;
 use shared_protocol::CloseCode;
 
 /// How much may wait for a peer beside the largest message, which passes whatever its size. Seconds
@@ -134,10 +135,11 @@ impl Pending {
 
 impl Outgoing {
     pub(crate) fn weight(&self) -> usize {
-        let payload = match self {
-            Self::ToClient(Frame::Reply { outcome: Ok(payload), .. }) => Some(payload),
-            Self::ToClient(Frame::Event { params, .. }) => params.as_ref(),
-            Self::ToExtension(RelayMessage::Command { command, .. }) => command.params.as_ref(),
+        let payloads = match self {
+            Self::ToClient(Frame::Reply { outcome: Ok(payload), .. }) => slice::from_ref(payload),
+            Self::ToClient(Frame::Event { params, .. }) => params.as_slice(),
+            Self::ToExtension(RelayMessage::Command { command, .. }) => command.params.as_slice(),
+            Self::ToExtension(RelayMessage::CallCookies { calls, .. }) => &calls.details,
             Self::ToClient(Frame::Reply { outcome: Err(_), .. } | Frame::Malformed(_))
             | Self::ToExtension(
                 RelayMessage::CreateInitialTab { .. }
@@ -154,15 +156,16 @@ impl Outgoing {
                 | RelayMessage::UpdateTabGroup { .. }
                 | RelayMessage::Unknown { .. },
             )
-            | Self::Close { .. } => None,
+            | Self::Close { .. } => &[],
         };
-        payload.map(Payload::as_str).map_or(0, str::len) + ENVELOPE
+        payloads.iter().map(|payload| payload.as_str().len()).sum::<usize>() + ENVELOPE
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::payload::Payload;
 
     #[test]
     fn frames_leave_in_the_order_in_which_they_came() {

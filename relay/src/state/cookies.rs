@@ -1,8 +1,10 @@
 //! The user's cookies. A client sees and clears those that the controlled tabs and their frames can
 //! see, and those it has set itself; the rest of the profile only when the user opened it.
 
+mod jar;
 mod jobs;
 mod key;
+mod shapes;
 
 use std::collections::BTreeMap;
 
@@ -18,9 +20,11 @@ use super::sessions::Seat;
 use super::turn::Turn;
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
-use jobs::{Aim, Job, NewCookie};
+pub(crate) use jar::InJar;
+use jobs::{Aim, Job};
 pub(crate) use jobs::{CookieJobs, Question};
 pub(super) use key::origin;
+use shapes::NewCookie;
 
 /// Whether a command reaches beyond its page into the profile.
 pub(super) fn is_concerned(method: &str) -> bool {
@@ -47,6 +51,11 @@ struct Cookies {
 }
 
 #[derive(Deserialize)]
+struct NewCookies {
+    cookies: Vec<NewCookie>,
+}
+
+#[derive(Deserialize)]
 struct Urls {
     urls: Option<Vec<String>>,
 }
@@ -62,6 +71,11 @@ impl Relay {
         let refusal = match (command.method.as_str(), real) {
             // Chrome has no Network domain at browser level.
             (method, None) if method.starts_with("Network.") => Error::unknown_method(method),
+            ("Storage.setCookies" | "Storage.getCookies" | "Storage.clearCookies", None)
+                if self.is_without_tab(seat) =>
+            {
+                return self.jar_command(seat, &command, turn);
+            }
             ("Storage.setCookies" | "Network.setCookie" | "Network.setCookies", _) => {
                 self.note_own_cookies(seat, &command);
                 return self.in_profile(seat, real, command, turn);
@@ -146,23 +160,9 @@ impl Relay {
         }
         let limited = urls.is_some() && !questions.is_empty();
         if questions.is_empty() {
-            let nothing = match aim {
-                _ if extension.targets.tabs().next().is_some() => Err(self.no_tab(seat)),
-                Aim::Tell => Ok(Payload::of(&json!({ "cookies": [] }))),
-                Aim::Clear | Aim::Delete(_) => Ok(Payload::empty_object()),
-            };
-            return turn.effects.push(asker.reply(nothing));
+            return turn.effects.push(asker.reply(Err(self.no_tab(seat))));
         }
-        let job = self.cookie_jobs.open(Job {
-            asker,
-            aim,
-            missing: questions.len(),
-            only: None,
-            found: BTreeMap::new(),
-            is_seen: false,
-            blind: None,
-            failure: None,
-        });
+        let job = self.cookie_jobs.open(Job::new(asker, aim, questions.len()));
         let last = questions.len() - 1;
         for (index, (real, params)) in questions.into_iter().enumerate() {
             let question = match (limited && index == last, params.is_some()) {
@@ -176,7 +176,7 @@ impl Relay {
         }
     }
 
-    /// A tab has told what it sees, or that it cannot.
+    /// A tab, or the extension, has told what it sees, or that it cannot.
     pub(super) fn cookies_came(
         &mut self,
         question: Question,
@@ -187,7 +187,7 @@ impl Relay {
         let Some(mut job) = self.cookie_jobs.open.remove(&id) else { return };
         job.missing -= 1;
         let cookies = match (&question, outcome) {
-            (Question::Cleared(_), Ok(_)) => Vec::new(),
+            (Question::Cleared(_) | Question::Set(_), Ok(_)) => Vec::new(),
             (question, Ok(result)) => {
                 job.is_seen |= matches!(question, Question::Visible(_));
                 result.read::<Cookies>().map(|it| it.cookies).unwrap_or_default()
@@ -197,7 +197,7 @@ impl Relay {
                 job.blind = Some(error);
                 Vec::new()
             }
-            (Question::Own(_) | Question::Limit(_) | Question::Cleared(_), Err(error)) => {
+            (_, Err(error)) => {
                 job.failure = Some(error);
                 Vec::new()
             }
@@ -212,7 +212,7 @@ impl Relay {
                 job.found.extend(own);
             }
             Question::Limit(_) => job.only = Some(keyed.map(|(key, _)| key).collect()),
-            Question::Cleared(_) => {}
+            Question::Cleared(_) | Question::Set(_) => {}
         }
         if job.missing > 0 {
             self.cookie_jobs.open.insert(id, job);
@@ -231,6 +231,7 @@ impl Relay {
                 let result = Payload::of(&BTreeMap::from([("cookies", cookies)]));
                 turn.effects.push(job.asker.reply(Ok(result)));
             }
+            Aim::Set => turn.effects.push(job.asker.reply(Ok(Payload::empty_object()))),
             Aim::Clear => self.clear_cookies(job, turn),
             Aim::Delete(doomed) => {
                 job.found.retain(|key, _| doomed.names(key));
@@ -245,8 +246,11 @@ impl Relay {
         let tab = self.extensions.get(connection).and_then(|it| it.targets.living_tabs().next());
         let real = tab.map(|tab| tab.session.clone());
         let found = std::mem::take(&mut job.found);
-        let Some(real) = real.filter(|_| !found.is_empty()) else {
+        if found.is_empty() {
             return turn.effects.push(job.asker.reply(Ok(Payload::empty_object())));
+        }
+        let Some(real) = real else {
+            return self.clear_in_jar(job, connection, found.into_values(), turn);
         };
         job.missing = found.len();
         let id = self.cookie_jobs.open(job);
@@ -265,11 +269,6 @@ impl Relay {
     }
 
     fn note_own_cookies(&mut self, seat: &Seat, command: &Command) {
-        #[derive(Deserialize)]
-        struct NewCookies {
-            cookies: Vec<NewCookie>,
-        }
-
         let cookies = params::<NewCookies>(command)
             .map(|it| it.cookies)
             .or_else(|_| params::<NewCookie>(command).map(|cookie| vec![cookie]))

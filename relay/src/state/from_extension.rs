@@ -190,6 +190,7 @@ impl Relay {
             (Purpose::InitialTab, _) => return self.initial_tab_came(connection, outcome, turn),
             (Purpose::FirstTab, _) => return self.first_tab_came(connection, outcome.err(), turn),
             (Purpose::Cookies(question), _) => return self.cookies_came(question, outcome, turn),
+            (Purpose::CookieJar(asked), _) => return self.jar_answered(asked, outcome, turn),
             (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
-use super::cookies::Question;
+use super::cookies::{InJar, Question};
 use super::downloads::Search;
 use super::sessions::Seat;
 use super::windows::WindowStep;
@@ -80,6 +80,8 @@ pub(crate) enum Purpose {
     FirstTab,
     /// It is part of the cookies that a client may see.
     Cookies(Question),
+    /// As [`Purpose::Cookies`], in the words of `chrome.cookies`.
+    CookieJar(InJar),
     /// It describes a window in Chrome's words.
     Window(WindowStep),
     /// It says where a downloaded file is.
@@ -153,6 +155,7 @@ impl Purpose {
             | Self::AnswerDialog
             | Self::CloseTarget
             | Self::Cookies(_)
+            | Self::CookieJar(_)
             | Self::Window(_)
             | Self::Download(_) => false,
         }

@@ -6,6 +6,7 @@ mod announcing;
 mod away;
 mod browser;
 mod connecting;
+mod cookie_jar;
 mod dialogs;
 mod endings;
 mod features;

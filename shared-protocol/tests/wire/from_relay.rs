@@ -1,9 +1,9 @@
 //! What relays say, every message there is.
 
 use shared_protocol::{
-    CdpCommand, DownloadId, DownloadQuery, Extra, Notice, PermissionName, PermissionRule,
-    PermissionSetting, Permissions, RecordingAction, RequestId, TabQuery, TargetId, WindowChange,
-    WindowMode, WindowQuery, WindowState,
+    CdpCommand, CookieCalls, CookieFunction, DownloadId, DownloadQuery, Extra, Notice,
+    PermissionName, PermissionRule, PermissionSetting, Permissions, RecordingAction, RequestId,
+    TabQuery, TargetId, WindowChange, WindowMode, WindowQuery, WindowState,
 };
 
 use super::{
@@ -171,6 +171,20 @@ fn what_the_relay_says() {
                 RelayMessage::CancelDownload {
                     id: RequestId(25),
                     download: DownloadId { id: 5, remove: true, extra: Extra::default() },
+                    proof: understood(),
+                },
+            ),
+            (
+                "call-cookies",
+                RelayMessage::CallCookies {
+                    id: RequestId(26),
+                    calls: CookieCalls {
+                        function: CookieFunction::Set,
+                        details: vec![raw(
+                            r#"{"url":"https://a.example/","name":"n","value":"1"}"#,
+                        )],
+                        extra: Extra::default(),
+                    },
                     proof: understood(),
                 },
             ),

@@ -1,4 +1,5 @@
-//! What the relay may ask of Chrome itself, beyond the tabs: windows, permissions, downloads.
+//! What the relay may ask of Chrome itself, beyond the tabs: windows, permissions, downloads,
+//! cookies.
 
 use std::path::Path;
 
@@ -120,6 +121,30 @@ async fn a_download_is_found_where_chrome_put_it() {
     }
     assert!(!path.exists());
     assert_eq!(stage.in_worker("chrome.downloads.search({})").await, json!([]));
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn cookies_are_set_and_found_without_a_tab() {
+    let stage = Stage::without_relay().await;
+    let mut relay = stage.raw_relay().await;
+    let cookie = |name: &str| json!({ "url": "https://a.example/", "name": name, "value": "1" });
+    let calls = json!({ "function": "set", "details": [cookie("good"), cookie("__Host-bad")] });
+    let answers = answer(&mut relay, "callCookies", calls).await;
+    assert_eq!(answers["cookies"][0]["domain"], "a.example");
+    assert_eq!(answers["cookies"].as_array().unwrap().len(), 1);
+    assert_eq!(answers["error"], r#"Failed to parse or set cookie named "__Host-bad"."#);
+
+    let details = json!([{ "url": "https://a.example/" }, { "url": "https://b.example/" }]);
+    let calls = json!({ "function": "getAll", "details": details });
+    let answers = answer(&mut relay, "callCookies", calls).await;
+    assert_eq!(answers["cookies"][0][0]["name"], "good");
+    assert_eq!(answers["cookies"][1], json!([]));
+    assert!(answers["error"].is_null(), "{answers}");
+
+    let calls = json!({ "function": "getAll", "details": [{ "nonsense": 1 }] });
+    let answers = answer(&mut relay, "callCookies", calls).await;
+    assert!(answers["error"].as_str().unwrap().contains("nonsense"), "{answers}");
     stage.end().await;
 }
 

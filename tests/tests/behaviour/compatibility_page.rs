@@ -123,5 +123,9 @@ fn words(feature: Feature) -> (&'static str, &'static str) {
             "`setNotice`",
             "what it is too old for stands in the log and in `playwriter status`, not on its icon",
         ),
+        Feature::Cookies => (
+            "`callCookies`",
+            "while no tab is controlled, a client sees and clears none, and setting fails",
+        ),
     }
 }

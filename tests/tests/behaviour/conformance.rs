@@ -74,6 +74,11 @@ async fn playwright_mcp() {
     conforms("@playwright/mcp").await;
 }
 
+#[tokio::test]
+async fn agent_browser() {
+    conforms("agent-browser").await;
+}
+
 /// Runs a client's features on a stage of its own.
 async fn conforms(name: &str) {
     let client = Client::named(name);

@@ -6,21 +6,80 @@ use relay::state::Policy;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn without_a_tab_there_are_no_cookies_and_none_can_be_set() {
-    let stage = stage_with(Policy { opens_first_tab: false, ..Policy::default() }).await;
-    let body = "await context.clearCookies();
-         const seen = [await context.cookies(), (await context.storageState()).cookies];
-         const set = await context.addCookies([{ name: 'a', value: '1', url: site }])
-           .then(() => 'it worked', (error) => error.message);
-         return { seen, set }";
+async fn without_a_tab_a_client_has_its_own_cookies_and_the_user_keeps_theirs() {
+    let no_tab = Policy { opens_first_tab: false, ..Policy::default() };
+    let mut stage = stage_with(no_tab).await;
+    let users = json!([
+        { "name": "private", "value": "1", "url": "https://bank.example/" },
+        { "name": "a", "value": "the user's", "domain": ".shop.example" },
+    ]);
+    stage.browser.devtools("Storage.setCookies", json!({ "cookies": users })).await.unwrap();
+    let body = "const before = await context.cookies();
+         await context.addCookies([
+           { name: 'a', value: '1', url: 'https://www.shop.example/' },
+           { name: 'b', value: '2', domain: '.other.example', path: '/x', expires: 4e9,
+             httpOnly: true, secure: true, sameSite: 'Strict' },
+           { name: 'c', value: '3', url: 'https://in.example/', partitionKey: 'https://top.example' },
+           { name: 'd', value: '4', url: 'http://plain.example/y/z', sameSite: 'Lax' },
+         ]);
+         const seen = await context.cookies();
+         const { cookies } = await context.storageState();
+         const bad = [{ name: 'e', value: '5', url: site }, { name: '__Host-bad', value: '6', url: site }];
+         const refused = await context.addCookies(bad).then(() => 'set', (error) => error.message);
+         const byUrl = (await context.cookies(site)).map(({ name }) => name);
+         const session = await browser.newBrowserCDPSession();
+         const told = await session.send('Storage.getCookies');
+         await context.clearCookies();
+         return { before, seen, stored: cookies.length, refused, byUrl, told: told.cookies[0],
+           after: await context.cookies() }";
     let answers = stage.playwright(body).await;
-    assert_eq!(answers["seen"], json!([[], []]));
-    let text = answers["set"].as_str().unwrap();
-    assert!(text.contains("click the Playwriter icon on a Chrome tab"), "{text}");
+    assert_eq!((&answers["before"], &answers["after"]), (&json!([]), &json!([])));
+    let cookie = |name: &str, value: &str, domain: &str, path: &str, secure: bool| {
+        json!({
+            "name": name, "value": value, "domain": domain, "path": path, "expires": -1,
+            "httpOnly": false, "secure": secure, "sameSite": "Lax",
+        })
+    };
+    let mut own = [
+        cookie("a", "1", "www.shop.example", "/", true),
+        cookie("b", "2", ".other.example", "/x", true),
+        cookie("c", "3", "in.example", "/", true),
+        cookie("d", "4", "plain.example", "/y/", false),
+    ];
+    own[1]["httpOnly"] = true.into();
+    own[1]["sameSite"] = "Strict".into();
+    own[1]["expires"] = answers["seen"][1]["expires"].clone();
+    own[2]["partitionKey"] = "https://top.example".into();
+    own[2]["_crHasCrossSiteAncestor"] = answers["seen"][2]["_crHasCrossSiteAncestor"].clone();
+    assert_eq!(answers["seen"], json!(own));
+    assert!(answers["seen"][1]["expires"].as_f64() > Some(1.7e9), "a year from now");
+    assert_eq!(answers["stored"], 4);
+    let refused = answers["refused"].as_str().unwrap();
+    assert!(refused.contains(r#"the cookie "__Host-bad" could not be set"#), "{refused}");
+    assert_eq!(answers["byUrl"], json!(["e"]), "the others are set");
+    for field in ["size", "session", "priority", "sourceScheme", "sourcePort"] {
+        assert!(!answers["told"][field].is_null(), "{field}");
+    }
+    assert_eq!(users_cookies(&stage).await, ["a", "private"], "they are the user's");
+
+    stage.stop_relay().await;
+    start_with(&mut stage, Policy { whole_profile: true, ..no_tab }).await;
+    stage.status_when("the extension to connect", |status| status.connected).await;
+    let body = "const names = async () => (await context.cookies()).map(({ name }) => name).sort();
+         await context.addCookies([{ name: 'own', value: '1', url: site }]);
+         const before = await names();
+         await context.clearCookies({ name: 'a' });
+         const left = await names();
+         await context.clearCookies();
+         return [before, left, await names()]";
+    let seen = stage.playwright(body).await;
+    assert_eq!(seen, json!([["a", "own", "private"], ["own", "private"], []]));
+    assert_eq!(users_cookies(&stage).await, [""; 0]);
+
     stage.control_tab().await;
     let body = "await context.addCookies([{ name: 'a', value: '1', url: site }]);
          return (await context.cookies(site)).map(({ name }) => name)";
-    assert_eq!(stage.playwright(body).await, json!(["a"]));
+    assert_eq!(stage.playwright(body).await, json!(["a"]), "with a tab, too");
     stage.end().await;
 }
 
@@ -144,5 +203,8 @@ async fn start_with(stage: &mut Stage, policy: Policy) {
 async fn users_cookies(stage: &Stage) -> Vec<String> {
     let all = stage.browser.devtools("Storage.getCookies", json!({})).await.unwrap();
     let name = |cookie: &Value| Some(cookie["name"].as_str()?.to_owned());
-    all["cookies"].as_array().unwrap().iter().filter_map(name).collect()
+    let mut names: Vec<String> =
+        all["cookies"].as_array().unwrap().iter().filter_map(name).collect();
+    names.sort();
+    names
 }

@@ -1,6 +1,9 @@
-//! Windows, permissions and downloads.
+//! Windows, permissions, downloads and cookies.
 
-use shared_protocol::{BrowserWindow, FoundDownload, PermissionName, PermissionRule, WindowState};
+use shared_protocol::{
+    BrowserWindow, CookieFunction, FoundDownload, MAX_COOKIE_CALLS, PermissionName, PermissionRule,
+    WindowState,
+};
 
 use super::*;
 use crate::state::{Bounds, WindowOf};
@@ -191,6 +194,29 @@ fn a_download_that_does_not_end_or_is_not_there_is_answered_as_it_is() {
     assert_eq!(
         worker.request(7, "cancelDownload", json!({ "id": 2 })),
         [Effect::CancelDownload { ticket: ticket(7), download: 2, remove: false }]
+    );
+}
+
+#[test]
+fn cookies_are_passed_on_as_they_are_and_only_so_many_at_once() {
+    let mut worker = Machine::connected();
+    let details = json!({ "url": "https://a.example/", "future": [1] });
+    let (function, details) = (CookieFunction::GetAll, vec![Json(details)]);
+    let params = json!({ "function": "getAll", "details": [details[0].0] });
+    assert_eq!(
+        worker.request(5, "callCookies", params),
+        [Effect::CallCookies { ticket: ticket(5), function, details }]
+    );
+    let answers = json!({ "cookies": [[{ "name": "a" }]], "error": "why the next one failed" });
+    let told = serde_json::from_value(answers.clone()).unwrap();
+    assert_eq!(
+        worker.handle(Input::CookiesAnswered { ticket: ticket(5), answers: told }),
+        [reply(5, Ok(Some(answers)))]
+    );
+    let many = vec![json!({}); MAX_COOKIE_CALLS + 1];
+    assert_eq!(
+        worker.request(6, "callCookies", json!({ "function": "set", "details": many })),
+        [reply(6, Err("No more than 200 cookies at once"))]
     );
 }
 

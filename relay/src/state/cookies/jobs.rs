@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::key::{Doomed, Key};
+use super::shapes::NewCookie;
 use crate::cdp::Error;
 use crate::state::ClientId;
 use crate::state::requests::Asker;
@@ -44,20 +45,24 @@ pub(super) struct Job {
 pub(super) enum Aim {
     Tell,
     Clear,
+    /// There are none: some are being set.
+    Set,
     Delete(Doomed),
 }
 
-/// Which part of a job a tab is asked about.
+/// Which part of a job a tab, or the extension, is asked about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Question {
-    /// What the tab sees.
+    /// What the tab sees; without a tab, what the whole profile has.
     Visible(JobId),
     /// What is at the addresses where the client has set cookies.
     Own(JobId),
     /// What is at the addresses that the client asks about.
     Limit(JobId),
-    /// To clear one.
+    /// To clear some.
     Cleared(JobId),
+    /// To set some.
+    Set(JobId),
 }
 
 /// A cookie that a client has set. By its value it is told from one of the user's that has the same
@@ -67,16 +72,6 @@ struct Own {
     name: String,
     value: String,
     url: String,
-}
-
-/// A cookie to be set, as far as it says where.
-#[derive(Deserialize)]
-pub(super) struct NewCookie {
-    name: String,
-    value: String,
-    url: Option<String>,
-    domain: Option<String>,
-    path: Option<String>,
 }
 
 impl CookieJobs {
@@ -89,7 +84,7 @@ impl CookieJobs {
     /// A client sets cookies.
     pub(super) fn note_own(&mut self, client: ClientId, cookies: Vec<NewCookie>) {
         let own = self.own.entry(client).or_default();
-        own.extend(cookies.into_iter().filter_map(NewCookie::addressed));
+        own.extend(cookies.into_iter().filter_map(Own::new));
         let surplus = own.len().saturating_sub(MAX_OWN);
         own.drain(..surplus);
     }
@@ -126,21 +121,36 @@ impl CookieJobs {
     }
 }
 
-impl Question {
-    pub(super) fn job(self) -> JobId {
-        match self {
-            Self::Visible(job) | Self::Own(job) | Self::Limit(job) | Self::Cleared(job) => job,
+impl Job {
+    pub(super) fn new(asker: Asker, aim: Aim, missing: usize) -> Self {
+        Self {
+            asker,
+            aim,
+            missing,
+            only: None,
+            found: BTreeMap::new(),
+            is_seen: false,
+            blind: None,
+            failure: None,
         }
     }
 }
 
-impl NewCookie {
-    fn addressed(self) -> Option<Own> {
-        let url = self.url.or_else(|| {
-            let domain = self.domain?;
-            let path = self.path.unwrap_or_else(|| "/".to_owned());
-            Some(format!("https://{}{path}", domain.trim_start_matches('.')))
-        })?;
-        Some(Own { name: self.name, value: self.value, url })
+impl Question {
+    pub(super) fn job(self) -> JobId {
+        match self {
+            Self::Visible(job)
+            | Self::Own(job)
+            | Self::Limit(job)
+            | Self::Cleared(job)
+            | Self::Set(job) => job,
+        }
+    }
+}
+
+impl Own {
+    fn new(cookie: NewCookie) -> Option<Self> {
+        let url = cookie.address()?;
+        Some(Self { name: cookie.name, value: cookie.value, url })
     }
 }

@@ -245,6 +245,9 @@ impl World {
             "Network.getCookies" => {
                 json!({ "cookies": [{ "name": "a", "domain": "d", "path": "/" }] })
             }
+            "callCookies" => json!({
+                "cookies": [[{ "name": "a", "value": "1", "domain": "d", "path": "/" }]],
+            }),
             "getWindow" => json!({
                 "windowId": 1, "left": 0, "top": 0, "width": 9, "height": 9, "state": "normal",
             }),

@@ -53,6 +53,11 @@ impl Script {
         lines
     }
 
+    /// The user lets clients have the whole profile.
+    pub(super) fn opens_profile(&mut self) {
+        self.stage.0.policy.whole_profile = true;
+    }
+
     pub(super) fn worker_dies(&mut self) -> Vec<String> {
         self.handle(Input::ExtensionDisconnected { connection: self.connection })
     }

@@ -7,14 +7,17 @@ pub(super) const GENERATIONS: [(&str, &str); 4] = [
     ("", ""),
     ("0.4.0", ""),
     ("0.7.0", "inventory-ready-v1"),
-    ("1.0.0", "inventory-ready-v1,window-mode-v1,windows-v1,permissions-v1,downloads-v1"),
+    (
+        "1.0.0",
+        "inventory-ready-v1,window-mode-v1,windows-v1,permissions-v1,downloads-v1,cookies-v1",
+    ),
 ];
 
 /// Where those begin that are about one target.
-pub(super) const FIRST_OF_TARGETS: usize = 24;
+pub(super) const FIRST_OF_TARGETS: usize = 25;
 
 /// What clients send, on whatever session.
-pub(super) const COMMANDS: [(&str, &str); 55] = [
+pub(super) const COMMANDS: [(&str, &str); 56] = [
     ("Target.setAutoAttach", AUTO_ATTACH),
     ("Target.setAutoAttach", r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#),
     (
@@ -42,6 +45,7 @@ pub(super) const COMMANDS: [(&str, &str); 55] = [
         r#"{"behavior":"allowAndName","downloadPath":"/d","eventsEnabled":true}"#,
     ),
     ("Browser.cancelDownload", r#"{"guid":"G"}"#),
+    ("Storage.setCookies", r#"{"cookies":[{"name":"a","value":"1","domain":"d"}]}"#),
     ("Storage.getCookies", "{}"),
     ("Storage.clearCookies", "{}"),
     ("Network.getCookies", r#"{"urls":["https://a.example/"]}"#),

@@ -1,0 +1,128 @@
+//! Collections of a few things in the order of their keys. With `BTreeMap` and `BTreeSet` in their
+//! place, the worker would be an eighth larger.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug)]
+pub(super) struct SortedMap<K, V>(Vec<(K, V)>);
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<K: Ord + Copy, V> SortedMap<K, V> {
+    pub(super) fn insert(&mut self, key: K, value: V) {
+        match self.place(key) {
+            Ok(index) => self.0[index].1 = value,
+            Err(index) => self.0.insert(index, (key, value)),
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: K) -> Option<V> {
+        self.place(key).ok().map(|index| self.0.remove(index).1)
+    }
+
+    pub(super) fn get(&self, key: K) -> Option<&V> {
+        self.place(key).ok().map(|index| &self.0[index].1)
+    }
+
+    pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        self.place(key).ok().map(|index| &mut self.0[index].1)
+    }
+
+    pub(super) fn get_or_default(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        let index = self.place(key).unwrap_or_else(|index| {
+            self.0.insert(index, (key, V::default()));
+            index
+        });
+        &mut self.0[index].1
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> {
+        self.0.iter().map(|(key, value)| (*key, value))
+    }
+
+    /// Takes out what is not to be kept, and gives its keys.
+    pub(super) fn retain(&mut self, mut is_kept: impl FnMut(K, &V) -> bool) -> Vec<K> {
+        let gone = self.0.extract_if(.., |(key, value)| !is_kept(*key, value));
+        gone.map(|(key, _)| key).collect()
+    }
+
+    fn place(&self, key: K) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&key, |(key, _)| *key)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct SortedSet<T>(Vec<T>);
+
+impl<T> Default for SortedSet<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Ord + Copy> SortedSet<T> {
+    pub(super) fn insert(&mut self, item: T) {
+        if let Err(index) = self.0.binary_search(&item) {
+            self.0.insert(index, item);
+        }
+    }
+
+    /// Tells whether it was there.
+    pub(super) fn remove(&mut self, item: T) -> bool {
+        let place = self.0.binary_search(&item);
+        place.map(|index| self.0.remove(index)).is_ok()
+    }
+
+    pub(super) fn contains(&self, item: T) -> bool {
+        self.0.binary_search(&item).is_ok()
+    }
+
+    pub(super) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
+        items.into_iter().for_each(|item| self.insert(item));
+    }
+
+    pub(super) fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+
+    /// Takes all out.
+    pub(super) fn take(&mut self) -> Vec<T> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_keeps_one_value_for_a_key_in_order() {
+        let mut map = SortedMap::default();
+        for (key, value) in [(3, "c"), (1, "a"), (2, "?"), (2, "b")] {
+            map.insert(key, value);
+        }
+        assert_eq!(map.iter().collect::<Vec<_>>(), [(1, &"a"), (2, &"b"), (3, &"c")]);
+        assert_eq!((map.remove(1), map.remove(1)), (Some("a"), None));
+        assert_eq!((map.get(1), map.get(2)), (None, Some(&"b")));
+        *map.get_or_default(0) = "z";
+        assert_eq!(map.retain(|_, value| *value == "c"), [0, 2]);
+        assert_eq!(map.get_mut(3).copied(), Some("c"));
+    }
+
+    #[test]
+    fn a_set_keeps_each_thing_once_in_order() {
+        let mut set = SortedSet::default();
+        set.extend([2, 1, 2]);
+        assert_eq!(set.as_slice(), [1, 2]);
+        assert!(set.contains(2) && set.remove(2) && !set.remove(2) && !set.contains(2));
+        assert_eq!((set.take(), set.take()), (vec![1], vec![]));
+    }
+}

@@ -1,0 +1,37 @@
+//! The user's cookies, as `chrome.cookies` has them: for when there is no tab to ask.
+
+use serde::{Deserialize, Serialize};
+
+/// How many calls one `callCookies` may ask for.
+pub const MAX_COOKIE_CALLS: usize = 200;
+
+wire_object! {
+    /// Parameters of `callCookies`: the same function, once with each of the arguments.
+    pub struct CookieCalls {
+        /// What to call.
+        required "function" function: CookieFunction,
+        /// What to call it with, [`MAX_COOKIE_CALLS`] at most.
+        required "details" details: Vec<P>,
+    }
+}
+
+wire_object! {
+    /// The answer to `callCookies`.
+    pub struct CookieAnswers {
+        /// What Chrome gave for each of the arguments, in order, up to the first that it refused.
+        required "cookies" cookies: Vec<P>,
+        /// Why it refused that one.
+        optional "error" error: Option<String>,
+    }
+}
+
+/// A function of `chrome.cookies`. An extension that cannot read a further name says that it does not
+/// know the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CookieFunction {
+    /// Gives the cookies that match.
+    GetAll,
+    /// Sets one; one that has expired goes.
+    Set,
+}

@@ -87,10 +87,11 @@ export class Raw {
 }
 
 /// A way to the browser that can be cut: `kill()` is what happens when a client's machine loses its
-/// power.
-export async function killable(endpoint) {
+/// power. It is cut of itself when the client has sent so many pieces.
+export async function killable(endpoint, pieces = Infinity) {
   const target = new URL(await socketOf(endpoint));
   const sockets = new Set();
+  let sent = 0;
   const server = net.createServer((near) => {
     const far = net.connect(Number(target.port), target.hostname);
     for (const socket of [near, far]) {
@@ -101,6 +102,9 @@ export async function killable(endpoint) {
       // The browser's guard wants its own name in the request.
       far.write(head.toString('latin1').replace(/^Host: .*$/im, `Host: ${target.host}`), 'latin1');
       near.pipe(far).pipe(near);
+      near.on('data', () => {
+        if (++sent >= pieces) kill();
+      });
     });
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());

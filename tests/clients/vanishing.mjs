@@ -63,13 +63,15 @@ const kinds = {
   },
 };
 
-/// Starts a client and ends it after so many milliseconds, whatever it does then.
-async function cutShort(kind, after) {
-  const way = await killable(endpoint);
+/// About as many pieces as these clients send.
+const ALL = 120;
+
+/// Starts a client and ends it when it has sent so much, whatever it does then.
+async function cutShort(kind, pieces) {
+  const way = await killable(endpoint, pieces);
   const work = kinds[kind](way.url).catch(() => {});
-  await Promise.race([work, new Promise((resolve) => setTimeout(resolve, after))]);
+  await within(20_000, work, 'the end of a client that was cut off');
   way.kill();
-  await within(6_000, work, 'the end of a client that was cut off').catch(() => {});
 }
 
 const look = `(() => {
@@ -114,7 +116,7 @@ const vanish = (kind, seed) => async () => {
   const before = await state();
   const moment = moments(seed);
   for (let round = 0; round < 4; round++) {
-    await Promise.all([cutShort(kind, moment(700)), cutShort(kind, moment(700))]);
+    await Promise.all([cutShort(kind, moment(ALL)), cutShort(kind, moment(ALL))]);
   }
   await until('the tab to be as before', async () => (await state().catch(() => '')) === before);
   await closeOthers();

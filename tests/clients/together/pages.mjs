@@ -91,13 +91,17 @@ export const pages = {
     same([headers['x-a'], headers['x-b']], ['yes', 'yes']);
   },
 
-  'the dialog goes to one, its end to all': relayOnly(async ({ a, b, c }) => {
+  'the dialog goes to one, its end to all': relayOnly(async ({ a, b, c, sessionsOf }) => {
+    const sessions = await sessionsOf();
+    const ends = sessions.map((session) => heard(session, 'Page.javascriptDialogClosed'));
+    await Promise.all(sessions.map((session) => session.send('Page.enable')));
     const noticed = [a, b, c].map((page) => heard(page, 'dialog'));
     a.on('dialog', (dialog) => dialog.accept('from a'));
     same(await a.evaluate(() => prompt('who?')), 'from a');
     c.on('dialog', (dialog) => dialog.accept('from c'));
     same(await c.evaluate(() => prompt('who?')), 'from c');
     same(noticed.map((dialogs) => dialogs.length), [1, 0, 1]);
+    await until('all to hear of both ends', () => ends.every((closed) => closed.length === 2));
     same(await a.evaluate(() => 1 + 1), 2);
   }),
 

@@ -14,12 +14,16 @@ fn the_worker_is_small() {
 async fn a_worker_that_was_killed_answers_soon_after_it_starts_again() {
     let stage = Stage::new().await;
     let mut quickest = f64::INFINITY;
-    for _ in 0..3 {
+    // Tests that run at the same time take the machine now and then, not always.
+    for _ in 0..10 {
         stage.end_worker().await;
         // The worker's clock starts with the worker.
         let answered = "getExtensionState().then(() => performance.now())";
         let milliseconds = stage.browser.evaluate_in_worker(answered).await.unwrap();
         quickest = quickest.min(milliseconds.as_f64().unwrap());
+        if quickest < 500.0 {
+            break;
+        }
     }
     show_figure("first answer of a started worker", &format!("{quickest:.0} ms of 500 ms"));
     assert!(quickest < 500.0);

@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// What is answered over HTTP.
-const QUESTIONS: [&str; 11] = [
+const QUESTIONS: [&str; 14] = [
     "/",
     "/version",
     "/json/version",
@@ -15,14 +15,34 @@ const QUESTIONS: [&str; 11] = [
     "/json/",
     "/json/list",
     "/json/list/",
+    "/json/protocol",
+    "/relay/status",
+    "/sessions",
     "/extension/status",
     "/extensions/status",
     "/extension-status",
 ];
 
 /// What takes WebSockets.
-const SOCKETS: [&str; 5] =
-    ["/cdp", "/cdp/me", "/devtools/browser", "/devtools/browser/x", "/extension"];
+const SOCKETS: [&str; 6] = [
+    "/cdp",
+    "/cdp/me",
+    "/devtools/browser",
+    "/devtools/browser/x",
+    "/devtools/page/x",
+    "/extension",
+];
+
+/// What changes something, or would if it were let in.
+const CHANGES: [&str; 7] = [
+    "PUT /json/new?about:blank",
+    "GET /json/close/x",
+    "GET /json/activate/x",
+    "POST /relay/window-mode",
+    "POST /sessions",
+    "POST /mcp",
+    "POST /shutdown",
+];
 
 #[tokio::test]
 async fn a_web_page_cannot_reach_the_relay() {
@@ -54,6 +74,12 @@ async fn every_route_refuses_foreign_hosts_and_origins() {
         for header in ["Host: evil.example", "Host: 127.0.0.1\r\nOrigin: https://evil.example"] {
             let status = status(&stage, path, header).await;
             assert_eq!(status, 403, "{path} with {header}");
+        }
+    }
+    for request in CHANGES {
+        for header in ["Host: evil.example", "Origin: null", "Sec-Fetch-Site: none"] {
+            let status = stage.http(request, &[header]).await.status;
+            assert_eq!(status, 403, "{request} with {header}");
         }
     }
     stage.end().await;

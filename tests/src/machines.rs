@@ -10,15 +10,8 @@ use tokio::time::timeout;
 use crate::{LONG, relay_program};
 
 /// All that is started in there ends with the program that runs it.
-const UNSHARE: [&str; 7] = [
-    "--user",
-    "--map-root-user",
-    "--net",
-    "--pid",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-];
+const UNSHARE: [&str; 7] =
+    ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
 /// Whether this machine lets its users make networks; containers often do not.
 pub async fn may_make_networks() -> bool {

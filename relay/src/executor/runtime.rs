@@ -1,5 +1,6 @@
 //! What workers need from the machine: Node.js, and a `playwright-core`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Once;
@@ -7,10 +8,10 @@ use std::sync::Once;
 use semver::Version;
 use serde::Deserialize;
 use tokio::process::Command;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::limits::INSTALL;
+use super::limits::{INSTALL, START};
 
 /// The version that is installed where there is none.
 const VERSION: &str = "1.65.0";
@@ -65,21 +66,24 @@ pub enum RuntimeError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) program: PathBuf,
-    version: (u32, u32),
+    pub(super) version: (u32, u32),
 }
 
 impl Node {
-    /// Finds it, once.
+    /// Finds it. Another may be in its place than the last time: a relay lives long.
     pub(super) async fn find() -> Result<Self, RuntimeError> {
-        static FOUND: OnceCell<Node> = OnceCell::const_new();
-        FOUND.get_or_try_init(Self::look).await.cloned()
+        Self::find_in(&std::env::var_os("PATH").unwrap_or_default()).await
     }
 
-    async fn look() -> Result<Self, RuntimeError> {
-        let program = program("node").ok_or(RuntimeError::NoNode)?;
-        let asked = Command::new(&program).arg("--version").stdin(Stdio::null()).output().await;
-        let said = asked.map_err(|_| RuntimeError::NoNode)?.stdout;
-        let said = String::from_utf8_lossy(&said);
+    async fn find_in(path: &OsStr) -> Result<Self, RuntimeError> {
+        let program = program("node", path).ok_or(RuntimeError::NoNode)?;
+        let asked = Command::new(&program)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let Ok(Ok(said)) = timeout(START, asked).await else { return Err(RuntimeError::NoNode) };
+        let said = String::from_utf8_lossy(&said.stdout);
         let version = version(&said).ok_or(RuntimeError::NoNode)?;
         if version.0 < OLDEST_NODE {
             return Err(RuntimeError::OldNode(said.trim().to_owned()));
@@ -223,7 +227,8 @@ pub(super) fn home_folder() -> PathBuf {
 /// Installs beside the place and moves it there as a whole: others may be doing the same.
 async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {
     let failed = |why: String| RuntimeError::NotInstalled(why);
-    let npm = program("npm").ok_or_else(|| failed("npm was not found".to_owned()))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let npm = program("npm", &path).ok_or_else(|| failed("npm was not found".to_owned()))?;
     let new = runtime.join(format!("{VERSION}.{}", std::process::id()));
     std::fs::create_dir_all(&new).map_err(|error| failed(error.to_string()))?;
     tracing::info!("installing playwright-core {VERSION} into {} (once)", runtime.display());
@@ -275,13 +280,13 @@ fn version(said: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+fn program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fake_program;
     use super::*;
 
     #[test]
@@ -299,6 +304,20 @@ mod tests {
             assert_eq!(node.permissions().join(" "), options, "{said}");
         }
         assert_eq!(version("node"), None);
+    }
+
+    #[tokio::test]
+    async fn a_node_that_was_replaced_is_asked_for_permissions_in_the_words_of_the_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for (version, options) in [
+            ("v22.12.0", "--experimental-permission"),
+            ("v24.0.0", "--permission"),
+            ("v25.1.0", "--permission --allow-net"),
+        ] {
+            fake_program(folder.path(), "node", &format!("#!/bin/sh\necho {version}\n"));
+            let node = Node::find_in(folder.path().as_os_str()).await.unwrap();
+            assert_eq!(node.permissions().join(" "), options, "{version}");
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Once;
 
+use rustix::io::Errno;
+use rustix::process::Pid;
 use semver::Version;
 use serde::Deserialize;
 use tokio::process::Command;
@@ -30,7 +32,7 @@ pub const OLDEST_NODE: u32 = 20;
 pub enum RuntimeError {
     /// There is no Node.js.
     #[error(
-        "Node.js was not found\n\nhint: install Node.js {OLDEST_NODE} or newer, so that `node` can be run"
+        "Node.js was not found on the PATH that the relay was started with\n\nhint: install Node.js {OLDEST_NODE} or newer; if `node` can be run, `playwriter stop`, and then the same again from a shell that finds it"
     )]
     NoNode,
     /// There is one, but it cannot confine code.
@@ -174,7 +176,8 @@ impl Playwright {
     ///
     /// As [`Playwright::find_or_install`].
     pub async fn of_caller() -> Result<Self, RuntimeError> {
-        let named = std::env::var_os("PLAYWRITER_PLAYWRIGHT").map(PathBuf::from);
+        let named = std::env::var_os("PLAYWRITER_PLAYWRIGHT").filter(|named| !named.is_empty());
+        let named = named.map(PathBuf::from);
         let project = || Some(Self::of_project(&std::env::current_dir().ok()?)?.folder);
         Self::find_or_install(named.or_else(project).as_deref(), &home_folder()).await
     }
@@ -229,6 +232,7 @@ async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {
     let failed = |why: String| RuntimeError::NotInstalled(why);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let npm = program("npm", &path).ok_or_else(|| failed("npm was not found".to_owned()))?;
+    remove_leftovers(runtime);
     let new = runtime.join(format!("{VERSION}.{}", std::process::id()));
     std::fs::create_dir_all(&new).map_err(|error| failed(error.to_string()))?;
     tracing::info!("installing playwright-core {VERSION} into {} (once)", runtime.display());
@@ -261,6 +265,23 @@ async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {
         drop(std::fs::remove_dir_all(&new));
     }
     installed
+}
+
+/// Removes what processes left behind that ended while they installed.
+fn remove_leftovers(runtime: &Path) {
+    let Ok(entries) = std::fs::read_dir(runtime) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.rsplit_once('.')?.1.parse().ok());
+        let is_unfinished = Version::parse(&name.to_string_lossy()).is_err();
+        let Some(process) = process.and_then(Pid::from_raw) else { continue };
+        // One of our own has been dropped: only one installs at a time.
+        let is_ours = process == rustix::process::getpid();
+        let is_gone = || rustix::process::test_kill_process(process) == Err(Errno::SRCH);
+        if is_unfinished && (is_ours || is_gone()) {
+            drop(std::fs::remove_dir_all(entry.path()));
+        }
+    }
 }
 
 /// The first line in which npm says what went wrong. It says so in other words since its version 10.
@@ -350,6 +371,25 @@ mod tests {
         for stderr in ["", "npm warn old lockfile\n", "npm error code E1\n"] {
             assert_eq!(complaint(stderr.as_bytes()), "npm does not say why", "{stderr}");
         }
+    }
+
+    #[test]
+    fn what_was_not_installed_to_its_end_is_removed() {
+        let runtime = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let left = format!("{VERSION}.{}", ended.id());
+        let dropped = format!("1.66.0.{}", std::process::id());
+        let running = format!("{VERSION}.1");
+        for name in [VERSION, "1.64.0", "other", &left, &dropped, &running] {
+            std::fs::create_dir_all(runtime.path().join(name).join("node_modules")).unwrap();
+        }
+        remove_leftovers(runtime.path());
+        let kept = std::fs::read_dir(runtime.path()).unwrap();
+        let mut kept: Vec<_> =
+            kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        kept.sort();
+        assert_eq!(kept, ["1.64.0", VERSION, &running, "other"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod completions;
 mod connect;
 mod doctor;
 mod ensure;
+mod environment;
 mod execute;
 mod extension;
 mod follow;

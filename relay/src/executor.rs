@@ -245,3 +245,15 @@ async fn look_after(shared: Weak<Shared>) {
         join_all(sessions.iter().map(|session| session.look_after())).await;
     }
 }
+
+/// A program that a test runs, written by another process: what this one writes cannot be run while
+/// another test, which is just starting a program, has inherited the open file.
+#[cfg(test)]
+fn fake_program(folder: &std::path::Path, name: &str, text: &str) -> PathBuf {
+    let (written, program) = (folder.join(format!("{name}.text")), folder.join(name));
+    std::fs::write(&written, text).unwrap();
+    let mut install = std::process::Command::new("install");
+    let installed = install.args(["-m", "700"]).args([&written, &program]).status().unwrap();
+    assert!(installed.success());
+    program
+}

@@ -4,11 +4,9 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 #[tokio::main]
 async fn main() -> ExitCode {
-    match cli::run(cli::Cli::parse()).await {
+    match cli::run(cli::Cli::from_environment()).await {
         Ok(outcome) => outcome.into(),
         Err(error) => cli::failed(&error),
     }

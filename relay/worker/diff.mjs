@@ -1,15 +1,14 @@
 /// Beyond this many comparisons, all lines in between count as changed.
 const LIMIT = 4_000_000;
 
-/// What left (`-`) and what came (`+`), in the order of the text.
+/// The lines that left (`-`) and that came (`+`), in the order of the text.
 export function difference(before, after) {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1;
   let end = 0;
   const room = Math.min(before.length, after.length) - start;
   while (end < room && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  const lines = changes(before.slice(start, before.length - end), after.slice(start, after.length - end));
-  return lines.length > 0 ? lines.join('\n') : 'nothing changed since the last snapshot';
+  return changes(before.slice(start, before.length - end), after.slice(start, after.length - end));
 }
 
 function changes(before, after) {

@@ -4,12 +4,12 @@
 const STEP = 250;
 
 export class Patience {
-  #context;
+  #limit;
   #deadline;
   #timer;
 
   constructor(context, timeout) {
-    this.#context = context;
+    this.#limit = Limit.of(context);
     // Room for the answer: a second, or a fifth of a short call.
     this.#deadline = performance.now() + timeout - Math.min(1_000, timeout / 5);
     this.#tighten();
@@ -23,9 +23,40 @@ export class Patience {
 
   end() {
     clearInterval(this.#timer);
+    this.#limit.set(Infinity);
   }
 
   #tighten() {
-    this.#context.setDefaultTimeout(this.left);
+    this.#limit.set(this.left);
+  }
+}
+
+/// How long what is done in a context may wait: as long as the code chose, but no longer than the call
+/// lasts; as usual between calls.
+class Limit {
+  static #limits = new WeakMap();
+  #apply;
+  #chosen = undefined;
+  #most = Infinity;
+
+  static of(context) {
+    if (!this.#limits.has(context)) this.#limits.set(context, new Limit(context));
+    return this.#limits.get(context);
+  }
+
+  constructor(context) {
+    const { setDefaultTimeout } = context;
+    this.#apply = (timeout) => setDefaultTimeout.call(context, timeout);
+    context.setDefaultTimeout = (timeout) => {
+      this.#chosen = timeout;
+      this.set(this.#most);
+    };
+  }
+
+  set(most) {
+    this.#most = most;
+    // To Playwright, 0 is for ever.
+    const least = Math.min(this.#chosen || Infinity, most);
+    this.#apply(least === Infinity ? this.#chosen : least);
   }
 }

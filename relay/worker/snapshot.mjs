@@ -15,7 +15,7 @@ export class Snapshots {
     const text = compact(await ariaTree(page));
     const before = this.#last.get(page);
     this.#last.set(page, text);
-    if (diff && before !== undefined) return difference(before.split('\n'), text.split('\n'));
+    if (diff && before !== undefined) return changed(before, text, search);
     return search === undefined ? text : found(text, search);
   }
 }
@@ -53,6 +53,13 @@ function withoutCursor(line) {
 function shortUrl(line) {
   if (!line.startsWith('- /url:') || line.length <= URL_LENGTH) return line;
   return `${line.slice(0, URL_LENGTH)}…`;
+}
+
+function changed(before, after, search) {
+  const lines = difference(before.split('\n'), after.split('\n'));
+  if (lines.length === 0) return 'nothing changed since the last snapshot';
+  const shown = lines.filter(matches(search));
+  return shown.length > 0 ? shown.join('\n') : `nothing that matches ${search} changed since the last snapshot`;
 }
 
 /// The lines that match, below the lines that they are part of.

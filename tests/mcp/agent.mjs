@@ -12,6 +12,7 @@ const TIMEOUT = 120_000;
 const [kind, where, ...rest] = process.argv.slice(2);
 const client = new Client({ name: 'agent', version: '1.0.0' });
 await client.connect(transport());
+console.log(JSON.stringify({ ready: true }));
 
 /// Calls that have not been answered, by id.
 const waiting = new Map();

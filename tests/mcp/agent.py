@@ -51,6 +51,7 @@ async def main():
         streams = await stack.enter_async_context(transport(*sys.argv[1:]))
         session = await stack.enter_async_context(ClientSession(streams[0], streams[1]))
         await session.initialize()
+        print(json.dumps({"ready": True}), flush=True)
         answers = await stack.enter_async_context(asyncio.TaskGroup())
         while line := await asyncio.to_thread(sys.stdin.readline):
             answers.create_task(answer(session, json.loads(line)))

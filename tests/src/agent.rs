@@ -28,6 +28,7 @@ pub struct Agent {
     stdin: ChildStdin,
     said: Lines<BufReader<ChildStdout>>,
     last_id: u64,
+    is_ready: bool,
 }
 
 /// What a tool gave.
@@ -113,7 +114,7 @@ impl Agent {
             .expect("the client is installed; `make test` does that");
         let stdin = child.stdin.take().expect("standard input is a pipe");
         let stdout = child.stdout.take().expect("standard output is a pipe");
-        Self { child, stdin, said: BufReader::new(stdout).lines(), last_id: 0 }
+        Self { child, stdin, said: BufReader::new(stdout).lines(), last_id: 0, is_ready: false }
     }
 
     /// The tools that the server offers.
@@ -182,13 +183,19 @@ impl Agent {
     }
 
     async fn send(&mut self, mut request: Value) {
+        if !self.is_ready {
+            // One that could not even start would be waited for in vain.
+            self.line().await;
+            self.is_ready = true;
+        }
         self.last_id += 1;
         request["id"] = self.last_id.into();
         let line = format!("{request}\n");
         self.stdin.write_all(line.as_bytes()).await.expect("the agent reads");
     }
 
-    async fn answer(&mut self) -> ToolAnswer {
+    /// What came of a call that was begun; of several, of the one that ended first.
+    pub async fn answer(&mut self) -> ToolAnswer {
         loop {
             let answer = self.line().await;
             if answer.progress.is_none() {
@@ -199,7 +206,8 @@ impl Agent {
 
     async fn line(&mut self) -> ToolAnswer {
         let line = timeout(LONG, self.said.next_line()).await.expect("the agent answers");
-        let line = line.expect("it writes text").expect("it runs");
+        let line = line.expect("it writes text");
+        let line = line.expect("the agent runs; `make test` installs what it needs");
         match serde_json::from_str(&line) {
             Ok(answer) => answer,
             Err(error) => panic!("{error}: {line}"),

@@ -13,10 +13,11 @@ use tokio::process::Command;
 use super::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
 use super::worker::Start;
 
-/// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline.
+/// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline. Some shells export more than
+/// they are given.
 const SUPERVISE: &str = r#"
 ulimit -c 0; ulimit -d "$1"; ulimit -f "$2"; ulimit -n "$3"; shift 3
-"$@" 5<&- & worker=$!
+/usr/bin/env -i HOME="$HOME" PWD="$PWD" TMPDIR="$TMPDIR" "$@" 5<&- & worker=$!
 exec 3<&- 4>&-
 read -r nothing <&5
 kill -9 $worker 2>/dev/null

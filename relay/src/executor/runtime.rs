@@ -1,16 +1,19 @@
 //! What workers need from the machine: Node.js, and a `playwright-core`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Once;
 
+use rustix::io::Errno;
+use rustix::process::Pid;
 use semver::Version;
 use serde::Deserialize;
 use tokio::process::Command;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::limits::INSTALL;
+use super::limits::{INSTALL, START};
 
 /// The version that is installed where there is none.
 const VERSION: &str = "1.65.0";
@@ -29,7 +32,7 @@ pub const OLDEST_NODE: u32 = 20;
 pub enum RuntimeError {
     /// There is no Node.js.
     #[error(
-        "Node.js was not found\n\nhint: install Node.js {OLDEST_NODE} or newer, so that `node` can be run"
+        "Node.js was not found on the PATH that the relay was started with\n\nhint: install Node.js {OLDEST_NODE} or newer; if `node` can be run, `playwriter stop`, and then the same again from a shell that finds it"
     )]
     NoNode,
     /// There is one, but it cannot confine code.
@@ -65,21 +68,24 @@ pub enum RuntimeError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) program: PathBuf,
-    version: (u32, u32),
+    pub(super) version: (u32, u32),
 }
 
 impl Node {
-    /// Finds it, once.
+    /// Finds it. Another may be in its place than the last time: a relay lives long.
     pub(super) async fn find() -> Result<Self, RuntimeError> {
-        static FOUND: OnceCell<Node> = OnceCell::const_new();
-        FOUND.get_or_try_init(Self::look).await.cloned()
+        Self::find_in(&std::env::var_os("PATH").unwrap_or_default()).await
     }
 
-    async fn look() -> Result<Self, RuntimeError> {
-        let program = program("node").ok_or(RuntimeError::NoNode)?;
-        let asked = Command::new(&program).arg("--version").stdin(Stdio::null()).output().await;
-        let said = asked.map_err(|_| RuntimeError::NoNode)?.stdout;
-        let said = String::from_utf8_lossy(&said);
+    async fn find_in(path: &OsStr) -> Result<Self, RuntimeError> {
+        let program = program("node", path).ok_or(RuntimeError::NoNode)?;
+        let asked = Command::new(&program)
+            .arg("--version")
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let Ok(Ok(said)) = timeout(START, asked).await else { return Err(RuntimeError::NoNode) };
+        let said = String::from_utf8_lossy(&said.stdout);
         let version = version(&said).ok_or(RuntimeError::NoNode)?;
         if version.0 < OLDEST_NODE {
             return Err(RuntimeError::OldNode(said.trim().to_owned()));
@@ -170,7 +176,8 @@ impl Playwright {
     ///
     /// As [`Playwright::find_or_install`].
     pub async fn of_caller() -> Result<Self, RuntimeError> {
-        let named = std::env::var_os("PLAYWRITER_PLAYWRIGHT").map(PathBuf::from);
+        let named = std::env::var_os("PLAYWRITER_PLAYWRIGHT").filter(|named| !named.is_empty());
+        let named = named.map(PathBuf::from);
         let project = || Some(Self::of_project(&std::env::current_dir().ok()?)?.folder);
         Self::find_or_install(named.or_else(project).as_deref(), &home_folder()).await
     }
@@ -223,7 +230,9 @@ pub(super) fn home_folder() -> PathBuf {
 /// Installs beside the place and moves it there as a whole: others may be doing the same.
 async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {
     let failed = |why: String| RuntimeError::NotInstalled(why);
-    let npm = program("npm").ok_or_else(|| failed("npm was not found".to_owned()))?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let npm = program("npm", &path).ok_or_else(|| failed("npm was not found".to_owned()))?;
+    remove_leftovers(runtime);
     let new = runtime.join(format!("{VERSION}.{}", std::process::id()));
     std::fs::create_dir_all(&new).map_err(|error| failed(error.to_string()))?;
     tracing::info!("installing playwright-core {VERSION} into {} (once)", runtime.display());
@@ -258,6 +267,23 @@ async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {
     installed
 }
 
+/// Removes what processes left behind that ended while they installed.
+fn remove_leftovers(runtime: &Path) {
+    let Ok(entries) = std::fs::read_dir(runtime) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.rsplit_once('.')?.1.parse().ok());
+        let is_unfinished = Version::parse(&name.to_string_lossy()).is_err();
+        let Some(process) = process.and_then(Pid::from_raw) else { continue };
+        // One of our own has been dropped: only one installs at a time.
+        let is_ours = process == rustix::process::getpid();
+        let is_gone = || rustix::process::test_kill_process(process) == Err(Errno::SRCH);
+        if is_unfinished && (is_ours || is_gone()) {
+            drop(std::fs::remove_dir_all(entry.path()));
+        }
+    }
+}
+
 /// The first line in which npm says what went wrong. It says so in other words since its version 10.
 fn complaint(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
@@ -275,13 +301,13 @@ fn version(said: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+fn program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::fake_program;
     use super::*;
 
     #[test]
@@ -299,6 +325,20 @@ mod tests {
             assert_eq!(node.permissions().join(" "), options, "{said}");
         }
         assert_eq!(version("node"), None);
+    }
+
+    #[tokio::test]
+    async fn a_node_that_was_replaced_is_asked_for_permissions_in_the_words_of_the_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        for (version, options) in [
+            ("v22.12.0", "--experimental-permission"),
+            ("v24.0.0", "--permission"),
+            ("v25.1.0", "--permission --allow-net"),
+        ] {
+            fake_program(folder.path(), "node", &format!("#!/bin/sh\necho {version}\n"));
+            let node = Node::find_in(folder.path().as_os_str()).await.unwrap();
+            assert_eq!(node.permissions().join(" "), options, "{version}");
+        }
     }
 
     #[test]
@@ -331,6 +371,25 @@ mod tests {
         for stderr in ["", "npm warn old lockfile\n", "npm error code E1\n"] {
             assert_eq!(complaint(stderr.as_bytes()), "npm does not say why", "{stderr}");
         }
+    }
+
+    #[test]
+    fn what_was_not_installed_to_its_end_is_removed() {
+        let runtime = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let left = format!("{VERSION}.{}", ended.id());
+        let dropped = format!("1.66.0.{}", std::process::id());
+        let running = format!("{VERSION}.1");
+        for name in [VERSION, "1.64.0", "other", &left, &dropped, &running] {
+            std::fs::create_dir_all(runtime.path().join(name).join("node_modules")).unwrap();
+        }
+        remove_leftovers(runtime.path());
+        let kept = std::fs::read_dir(runtime.path()).unwrap();
+        let mut kept: Vec<_> =
+            kept.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        kept.sort();
+        assert_eq!(kept, ["1.64.0", VERSION, &running, "other"]);
     }
 
     #[test]

@@ -271,8 +271,9 @@ impl Session {
 
     /// Stops what runs, and forgets the state and which browser it was.
     pub(super) async fn reset(&self) {
-        self.resets.send_modify(|resets| *resets += 1);
-        let mut slot = self.slot.lock().await;
+        // Its turn comes before that of calls that have not been told.
+        let telling = async { self.resets.send_modify(|resets| *resets += 1) };
+        let (mut slot, ()) = tokio::join!(biased; self.slot.lock(), telling);
         if let Some(worker) = slot.worker.take() {
             worker.end().await;
         }
@@ -283,21 +284,28 @@ impl Session {
 
     /// Ends a worker that nobody needs, or that something blocks: it would take a core for ever.
     pub(super) async fn look_after(&self) {
+        let mut resets = self.resets.subscribe();
         // One that is called is looked after by the call.
         let Ok(mut slot) = self.slot.try_lock() else { return };
         let Some(mut worker) = slot.worker.take() else { return };
         let loss = match self.idle() {
-            Some(idle) if idle >= FORGOTTEN => Loss::Forgotten,
-            Some(_) | None if !worker.is_quiet() => Loss::Ended,
-            Some(_) | None if worker.is_well().await => {
-                slot.worker = Some(worker);
-                return;
-            }
-            Some(_) | None => Loss::Blocked,
+            Some(idle) if idle >= FORGOTTEN => Some(Loss::Forgotten),
+            Some(_) | None if !worker.is_quiet() => Some(Loss::Ended),
+            Some(_) | None => tokio::select! {
+                is_well = worker.is_well() => {
+                    if is_well {
+                        slot.worker = Some(worker);
+                        return;
+                    }
+                    Some(Loss::Blocked)
+                }
+                // Whoever resets it need not wait until it is known to be blocked.
+                _ = resets.changed() => None,
+            },
         };
         tracing::info!(session = %self.name, ?loss, "ended a worker that waited");
         worker.end().await;
-        slot.loss = Some(loss);
+        slot.loss = loss;
         self.is_running.store(false, Ordering::Relaxed);
     }
 
@@ -309,5 +317,66 @@ impl Session {
 
     fn folder(&self) -> PathBuf {
         self.place.folder_of(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tempfile::TempDir;
+    use tokio::time::timeout;
+
+    use super::super::keys::Keys;
+    use super::super::limits::LOOK_BACK;
+    use super::super::place::Doors;
+    use super::super::runtime::Node;
+    use super::super::worker::Start;
+    use super::super::{ExecutorOptions, fake_program};
+    use super::*;
+    use crate::state::Confinement;
+
+    /// Says that it is there, and answers nothing from then on.
+    const BLOCKED: &str = "#!/bin/sh
+read -r start <&3
+echo '{\"type\":\"ready\"}' >&4
+while read -r request <&3; do :; done
+";
+
+    #[tokio::test]
+    async fn a_reset_does_not_wait_until_a_look_at_a_blocked_worker_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let (is_closing, closing) = watch::channel(false);
+        let session = session(&folder, closing.clone());
+        session.slot.lock().await.worker = Some(blocked(folder.path(), closing).await);
+        let both = async { tokio::join!(biased; session.look_after(), session.reset()) };
+        timeout(LOOK_BACK, both).await.expect("the look ends with the reset");
+        let slot = session.slot.lock().await;
+        assert!(slot.worker.is_none() && slot.loss.is_none(), "{slot:?}");
+        drop(is_closing);
+    }
+
+    fn session(folder: &TempDir, closing: watch::Receiver<bool>) -> Session {
+        let doors = Doors { workers: ([127, 0, 0, 1], 1).into(), others: 1 };
+        let folder = Some(folder.path().to_owned());
+        let options = ExecutorOptions { folder, playwright: None };
+        let place = Place::new(&options, doors, Keys::default(), closing);
+        Session::new(SessionName::default(), NewSession::default(), Arc::new(place))
+    }
+
+    async fn blocked(folder: &Path, closing: watch::Receiver<bool>) -> Worker {
+        let program = fake_program(folder, "node", BLOCKED);
+        let start = Start {
+            node: &Node { program, version: (24, 0) },
+            scripts: folder,
+            playwright: folder,
+            folder,
+            temporary: folder,
+            endpoint: String::new(),
+            relay_port: 1,
+            key: Keys::default().issue(Confinement { folders: Vec::new() }).unwrap(),
+            closing,
+        };
+        Worker::start(start).await.unwrap()
     }
 }

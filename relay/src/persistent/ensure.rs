@@ -16,7 +16,7 @@ use super::{RelayServerError, folder_of, log_file, process, version_of_ours};
 use crate::client::{Client, ClientError, Endpoint};
 use crate::log::make_folder;
 use crate::record::Record;
-use crate::server::Token;
+use crate::server::{StartError, Token};
 
 /// How often a relay that is starting or stopping is looked at.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
@@ -112,7 +112,8 @@ pub async fn ensure_persistent_relay(
         Err(_) => {
             let why = format!("no answer within {:?}", options.timeout);
             let log = log_file(&folder_of(options.home.as_deref())?);
-            return Err(RelayServerError::RelayStart { port: options.port, why, log });
+            let port = options.port;
+            return Err(RelayServerError::RelayStart { port, why, hint: None, log });
         }
     };
     if let Some(separate_window) = options.separate_window
@@ -126,6 +127,10 @@ pub async fn ensure_persistent_relay(
 
 async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, RelayServerError> {
     let port = options.port;
+    // In the environment of the new process, an empty one would count as none.
+    if options.token.as_ref().is_some_and(|token| !token.is_usable()) {
+        return Err(StartError::UnusableToken.into());
+    }
     let running = |version| PersistentRelay { started: false, version, port };
     if let Found::Usable(version) = look(port).await? {
         return Ok(running(version));
@@ -171,8 +176,8 @@ async fn start(
 ) -> Result<PersistentRelay, RelayServerError> {
     let port = options.port;
     let mut child = process::spawn(program, options, log.clone())?;
-    let why = tokio::select! {
-        why = process::ended(&mut child) => why,
+    let (why, hint) = tokio::select! {
+        ended = process::ended(&mut child) => ended,
         version = answering(port) => {
             return Ok(PersistentRelay { started: true, version, port });
         }
@@ -180,7 +185,9 @@ async fn start(
     // It may have ended because one that was started by hand got the port.
     match look(port).await? {
         Found::Usable(version) => Ok(PersistentRelay { started: false, version, port }),
-        Found::Nobody | Found::Older(_) => Err(RelayServerError::RelayStart { port, why, log }),
+        Found::Nobody | Found::Older(_) => {
+            Err(RelayServerError::RelayStart { port, why, hint, log })
+        }
     }
 }
 

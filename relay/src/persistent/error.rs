@@ -34,12 +34,14 @@ pub enum RelayServerError {
         choices: String,
     },
     /// The process was started and did not become a relay.
-    #[error("failed to start relay server on port {port}: {why}\n\nhint: {}", where_to_look(.log, *.port))]
+    #[error("failed to start relay server on port {port}: {why}\n\nhint: {}", .hint.clone().unwrap_or_else(|| where_to_look(.log, *.port)))]
     RelayStart {
         /// Where it should have listened.
         port: u16,
         /// What it said, or what it failed to do.
         why: String,
+        /// What it said that helps.
+        hint: Option<String>,
         /// Where it may have said more.
         log: PathBuf,
     },

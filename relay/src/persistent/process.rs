@@ -29,7 +29,7 @@ pub(super) async fn program(
     };
     let failed = |why: String| {
         let (port, log) = (options.port, log.to_owned());
-        RelayServerError::RelayStart { port, why, log }
+        RelayServerError::RelayStart { port, why, hint: None, log }
     };
     let cannot_run = |error| failed(format!("cannot run {}: {error}", program.display()));
     let program = std::path::absolute(&program).map_err(cannot_run)?;
@@ -63,7 +63,7 @@ pub(super) fn spawn(
 ) -> Result<Child, RelayServerError> {
     let failed = |error: io::Error| {
         let why = format!("cannot run {}: {error}", program.display());
-        RelayServerError::RelayStart { port: options.port, why, log }
+        RelayServerError::RelayStart { port: options.port, why, hint: None, log }
     };
     let mut command = Command::new(program);
     command
@@ -92,8 +92,8 @@ pub(super) fn spawn(
     spawn_with(command, Vec::new()).map_err(failed)
 }
 
-/// Waits until it ends, and says why it did, as far as it knows.
-pub(super) async fn ended(child: &mut Child) -> String {
+/// Waits until it ends, and says why it did and what helps, as far as it knows.
+pub(super) async fn ended(child: &mut Child) -> (String, Option<String>) {
     let status = child.wait().await;
     let mut said = Vec::new();
     if let Some(stderr) = child.stderr.take() {
@@ -102,13 +102,16 @@ pub(super) async fn ended(child: &mut Child) -> String {
     }
     let said = String::from_utf8_lossy(&said);
     let said = said.trim().trim_start_matches("error: ");
-    // The hint is for those who started it by hand.
-    let said = said.split("\n\nhint:").next().unwrap_or_default();
-    match (said, status) {
+    let (said, hint) = match said.split_once("\n\nhint: ") {
+        Some((said, hint)) => (said, Some(hint.to_owned())),
+        None => (said, None),
+    };
+    let why = match (said, status) {
         ("", Ok(status)) => format!("it ended at once ({status})"),
         ("", Err(error)) => error.to_string(),
         (said, _) => said.to_owned(),
-    }
+    };
+    (why, hint)
 }
 
 /// This very program, if it is the right one; one beside it; or one on the `PATH`.

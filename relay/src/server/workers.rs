@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use warp::http::{HeaderMap, StatusCode};
 use warp::{Filter, Rejection, Reply};
 
@@ -27,6 +27,9 @@ const NO_KEY: &str = "only workers of the relay may connect here";
 /// How many sockets may be open that have not shown a key; the oldest makes room for another.
 const MAX_STRANGERS: usize = 64;
 
+/// How long one has until it may have to: whoever opens many must not take others' from them.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// How long one may take to show it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -36,8 +39,7 @@ const NO_ROOM: Duration = Duration::from_millis(100);
 /// Serves all who come, until it is dropped. Those who got a CDP connection go on without it.
 pub(crate) async fn serve(listener: TcpListener, handle: Handle, keys: Keys) {
     let service = warp::service(routes(handle, keys));
-    let mut serving = JoinSet::new();
-    let mut strangers: VecDeque<AbortHandle> = VecDeque::new();
+    let mut strangers = Strangers::default();
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -47,18 +49,46 @@ pub(crate) async fn serve(listener: TcpListener, handle: Handle, keys: Keys) {
                 continue;
             }
         };
-        while serving.try_join_next().is_some() {}
-        strangers.retain(|stranger| !stranger.is_finished());
-        if strangers.len() >= MAX_STRANGERS
-            && let Some(oldest) = strangers.pop_front()
-        {
-            oldest.abort();
-        }
+        // The others wait with the system.
+        strangers.make_room().await;
         // It ends with the upgrade, for which a key is needed.
         let service = TowerToHyperService::new(service.clone());
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         let served = timeout(PATIENCE, connection.with_upgrades());
-        strangers.push_back(serving.spawn(async move { drop(served.await) }));
+        strangers.admit(async move { drop(served.await) });
+    }
+}
+
+/// Sockets that have shown no key yet.
+#[derive(Debug, Default)]
+struct Strangers {
+    serving: JoinSet<()>,
+    /// The oldest first, and since when they are here.
+    here: VecDeque<(Instant, AbortHandle)>,
+}
+
+impl Strangers {
+    /// Completes when another may come.
+    async fn make_room(&mut self) {
+        loop {
+            while self.serving.try_join_next().is_some() {}
+            self.here.retain(|(_, stranger)| !stranger.is_finished());
+            let Some((since, oldest)) = self.here.front() else { return };
+            if self.here.len() < MAX_STRANGERS {
+                return;
+            }
+            tokio::select! {
+                _ = self.serving.join_next() => {}
+                () = sleep_until(*since + GRACE) => {
+                    oldest.abort();
+                    self.here.pop_front();
+                }
+            }
+        }
+    }
+
+    fn admit(&mut self, served: impl Future<Output = ()> + Send + 'static) {
+        self.here.push_back((Instant::now(), self.serving.spawn(served)));
     }
 }
 
@@ -82,4 +112,34 @@ fn routes(
             Shown::Nothing => text(StatusCode::FORBIDDEN, NO_KEY).into_response(),
         })
         .recover(|_: Rejection| async { Ok::<_, Infallible>(text(StatusCode::FORBIDDEN, NO_KEY)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn no_socket_is_let_go_for_another_before_it_could_show_its_key() {
+        let mut strangers = Strangers::default();
+        let start = Instant::now();
+        let (leave, left) = oneshot::channel::<()>();
+        strangers.admit(pending());
+        strangers.admit(async move { drop(left.await) });
+        for _ in 2..MAX_STRANGERS {
+            strangers.make_room().await;
+            strangers.admit(pending());
+        }
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        leave.send(()).unwrap();
+        strangers.make_room().await;
+        assert_eq!(start.elapsed(), Duration::ZERO, "one that leaves makes room at once");
+        strangers.admit(pending());
+        strangers.make_room().await;
+        assert!(start.elapsed() >= GRACE, "{:?}", start.elapsed());
+        assert_eq!(strangers.here.len(), MAX_STRANGERS - 1);
+    }
 }

@@ -116,6 +116,50 @@ fn the_environment_says_how_a_relay_is_started() {
 }
 
 #[test]
+fn what_is_empty_in_the_environment_counts_as_unset() {
+    let place = Place::new();
+    let emptied = |arguments: &[&str], empty: &[&str]| {
+        let mut command = place.command(arguments);
+        command.envs(empty.iter().map(|name| (name, "")));
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let port = place.port.to_string();
+    let empty = ["TOKEN", "SEPARATE_WINDOW", "AUTO_ENABLE", "SESSION", "HOST", "PORT"]
+        .map(|name| format!("PLAYWRITER_{name}"));
+    let empty = empty.each_ref().map(String::as_str);
+    let done = (Some(0), String::new());
+    assert_eq!(emptied(&["ensure", "--port", &port, "--separate-window"], &empty), done);
+    assert_eq!(emptied(&["ensure", "--port", &port], &empty), done, "nothing else is asked for");
+    let status = place.status();
+    let modes = (&status["separateWindow"], &status["autoEnable"]);
+    assert_eq!(modes, (&json!(true), &json!(true)));
+    assert_eq!(emptied(&["status", "--port", &port], &empty), done);
+    assert_eq!(emptied(&["session", "list", "--port", &port], &empty).0, Some(0));
+    // The usual port may be somebody's: no relay is asked for.
+    let (_, help) = emptied(&["completions", "fish"], &empty);
+    assert_eq!(help, "");
+    for typed in [["-e", "1", "--token", ""].as_slice(), &["ensure", "--token", ""]] {
+        let (code, said) = emptied(typed, &[]);
+        assert!(code == Some(2) && said.contains("the token is empty"), "{typed:?}: {said}");
+    }
+}
+
+#[test]
+fn a_variable_that_a_command_does_not_look_at_may_be_anything() {
+    let place = Place::new();
+    let code = |arguments: &[&str], name: &str| {
+        place.command(arguments).env(name, "no name!").output().unwrap().status.code()
+    };
+    assert_eq!(code(&["status"], "PLAYWRITER_SESSION"), Some(1));
+    for name in ["PLAYWRITER_SESSION", "PLAYWRITER_PORT"] {
+        assert_eq!(code(&["completions", "fish"], name), Some(0), "{name}");
+        assert_eq!(code(&["-e", "1"], name), Some(2), "{name}");
+        assert_eq!(code(&["mcp"], name), Some(2), "{name}");
+    }
+}
+
+#[test]
 fn a_relay_that_was_killed_comes_back_with_its_settings_and_never_without_a_token() {
     let place = Place::new();
     let ensure = |arguments: &[&str], token: Option<&str>| {

@@ -202,8 +202,9 @@ async fn a_relay_of_another_project_is_named_and_left_alone() {
 #[tokio::test]
 async fn a_relay_that_cannot_start_says_why_and_how_to_see_more() {
     let place = Place::new();
-    let arguments = ["--host", "nowhere.invalid"].map(Into::into).into();
-    let options = PersistentRelayOptions { arguments, ..place.options() };
+    let silent = place.home.path().join("playwriter");
+    write_program(&silent, "#!/bin/sh\n[ \"$1\" = --version ] && echo 99.0.0 && exit\nexit 3\n");
+    let options = PersistentRelayOptions { program: Some(silent), ..place.options() };
     let log = place.home.path().join(".playwriter/relay-server.log");
     let in_the_log = format!("check the logs at {}", log.display());
     let by_hand = format!("`playwriter serve --port {}` shows what is in the way", place.port);
@@ -214,11 +215,24 @@ async fn a_relay_that_cannot_start_says_why_and_how_to_see_more() {
             error,
             format!(
                 "failed to start relay server on port {port}: \
-                 the address of nowhere.invalid cannot be found\n\nhint: {hint}"
+                 it ended at once (exit status: 3)\n\nhint: {hint}"
             )
         );
         std::fs::write(&log, "").unwrap();
     }
+    let arguments = ["--host", "nowhere.invalid"].map(Into::into).into();
+    let options = PersistentRelayOptions { arguments, ..place.options() };
+    let error = ensure_persistent_relay(&options).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        format!(
+            "failed to start relay server on port {}: \
+             the address of nowhere.invalid cannot be found\n\n\
+             hint: use an address of this machine, or leave --host out",
+            place.port
+        ),
+        "it knows better than its log"
+    );
 }
 
 #[tokio::test]

@@ -55,6 +55,7 @@ fn without_a_relay() {
     place.shows("stop-without-relay-json", &["stop", "--json"]);
     place.shows("wait-without-relay", &["wait", "--timeout", "0"]);
     place.shows("doctor-without-relay", &["doctor"]);
+    place.shows("ensure-without-token-for-others", &["ensure", "--host", "0.0.0.0"]);
     place.shows("tail-summary-without-relay", &["tail", "--summary"]);
     place.shows("extension-path-without-extension", &["extension", "path"]);
 }

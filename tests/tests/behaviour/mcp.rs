@@ -3,6 +3,7 @@
 use end_to_end::{Agent, Sdk, Stage, ToolAnswer};
 use serde_json::{Value, json};
 
+use super::mcp_calls::near_its_end;
 use super::mcp_confined::nothing_gets_out_of_hand;
 
 #[tokio::test]
@@ -85,6 +86,16 @@ async fn pages_are_seen(agent: &mut Agent, site: &str) {
     ok(agent.execute(&format!("await page.locator('aria-ref={reference}').click()")).await);
     let changed = ok(agent.execute("await snapshot({ page, diff: true })").await);
     assert!(changed.contains("- ") && changed.contains("button \"hello\""), "{changed}");
+    let turn = |word: &str, search: &str| {
+        format!(
+            "await page.locator('button').evaluate((it) => {{ it.textContent = '{word}' }});
+             await snapshot({{ page, diff: true, search: '{search}' }})"
+        )
+    };
+    let changed = ok(agent.execute(&turn("again", "AGAIN")).await);
+    assert!(changed.contains("button \"again\"") && !changed.contains("hello"), "{changed}");
+    let unchanged = ok(agent.execute(&turn("hello", "textbox")).await);
+    assert_eq!(unchanged, "nothing that matches textbox changed since the last snapshot");
     let found = ok(agent.execute("await snapshot({ search: /textbox/ })").await);
     assert!(found.contains("textbox") && !found.contains("button"), "{found}");
 
@@ -135,7 +146,7 @@ async fn mistakes_are_explained(agent: &mut Agent) {
     );
     // Playwright gives up before the call does, so that the state is kept.
     ok(agent.execute("state.kept = 'yes'").await);
-    let missing = json!({ "code": "await page.click('#missing')", "timeout": 5_000 });
+    let missing = near_its_end("await page.click('#missing')");
     let missing = failed(agent.call("execute", missing).await);
     assert!(missing.contains("waiting for locator('#missing')"), "{missing}");
     assert!(!missing.contains("    at "), "{missing}");

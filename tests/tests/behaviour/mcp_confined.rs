@@ -130,6 +130,51 @@ async fn the_browser_fetches_no_files_for_agents() {
     stage.end().await;
 }
 
+/// Each option that takes a path: how it is used, and whether it reads the file.
+const PATHS: [(&str, bool); 10] = [
+    ("await page.addScriptTag({ path })", true),
+    ("await page.addStyleTag({ path })", true),
+    ("await page.addInitScript({ path })", true),
+    ("await context.addInitScript({ path })", true),
+    ("await page.routeFromHAR(path)", true),
+    ("await context.storageState({ path })", false),
+    ("await context.tracing.start(); await context.tracing.stop({ path })", false),
+    ("await page.pdf({ path })", false),
+    ("await page.locator('button').screenshot({ path })", false),
+    ("await browser.startTracing(page, { path }); await browser.stopTracing()", false),
+];
+
+#[tokio::test]
+async fn no_option_that_takes_a_path_leads_out_of_the_folders() {
+    let stage = Stage::with_controlled_tab().await;
+    let mut agent = stage.agent_over_http(Sdk::TypeScript);
+    ok(agent.execute(&format!("await page.goto('{}/form.html')", stage.site.url())).await);
+    let outside = tempfile::tempdir_in("/var/tmp").unwrap();
+    let secret = outside.path().join("secret.js");
+    std::fs::write(&secret, HAR).unwrap();
+    for (number, (option, reads)) in PATHS.into_iter().enumerate() {
+        let name = format!("{number}.png");
+        let there = if reads { secret.clone() } else { outside.path().join(&name) };
+        let escape = format!("const path = {:?}; {option}", there.to_str().unwrap());
+        let text = failed(agent.execute(&escape).await);
+        assert!(text.contains("restricted"), "{option}: {text}");
+        let inside = format!(
+            "const path = require('path').resolve('{name}');
+             if ({reads}) require('fs').writeFileSync(path, {HAR:?});
+             {option};
+             require('fs').existsSync(path)"
+        );
+        assert_eq!(ok(agent.execute(&inside).await), "true", "{option}");
+    }
+    let left = std::fs::read_dir(outside.path()).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(left.collect::<Vec<_>>(), [secret]);
+    agent.end().await;
+    stage.end().await;
+}
+
+/// An archive of no requests, which is a script and a style sheet, too.
+const HAR: &str = r#"{"log":{"version":"1.2","creator":{"name":"","version":""},"entries":[]}}"#;
+
 /// When an extension asks for a new tab, Chrome makes a file's address of what looks like a path behind
 /// `view-source:`, and one of the extension's own pages, with its rights, of what has no scheme.
 #[tokio::test]

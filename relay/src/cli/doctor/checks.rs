@@ -28,10 +28,9 @@ pub(super) async fn node() -> Finding {
         .stderr(Stdio::null())
         .kill_on_drop(true)
         .output();
-    let install =
-        format!("install Node.js {OLDEST_NODE} or newer to drive the browser from JavaScript");
+    let install = format!("install Node.js {OLDEST_NODE} or newer");
     let Ok(Ok(output)) = timeout(NODE, asked).await else {
-        return Finding::note("node", "not found; other languages do not need it", install);
+        return Finding::note("node", "not found; `mcp` and `-e` need it", install);
     };
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let major = version.trim_start_matches('v').split('.').next();

@@ -87,10 +87,12 @@ export class Raw {
 }
 
 /// A way to the browser that can be cut: `kill()` is what happens when a client's machine loses its
-/// power. It is cut of itself when the client has sent so many pieces.
+/// power. It is cut of itself when the client has sent so many pieces; `cut` waits for that.
 export async function killable(endpoint, pieces = Infinity) {
   const target = new URL(await socketOf(endpoint));
   const sockets = new Set();
+  let cutOff;
+  const cut = new Promise((resolve) => (cutOff = resolve));
   let sent = 0;
   const server = net.createServer((near) => {
     const far = net.connect(Number(target.port), target.hostname);
@@ -115,8 +117,9 @@ export async function killable(endpoint, pieces = Infinity) {
   const kill = () => {
     for (const socket of sockets) socket.resetAndDestroy();
     server.close();
+    cutOff();
   };
-  return { url: url.href, kill };
+  return { url: url.href, kill, cut };
 }
 
 /// Remembers which pages are there; the function it gives closes all others and blanks those.

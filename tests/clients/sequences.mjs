@@ -116,6 +116,19 @@ const features = {
     await until('the page', async () => (await raw.evaluate('document.title', opened.sessionId)) === 'a form');
   },
 
+  // Chrome forgets that a page is to close when a new one takes its place in the same moment.
+  'targets that are closed while they go elsewhere': relayOnly(async ({ raw }) => {
+    await raw.send('Target.setDiscoverTargets', { discover: true });
+    for (let gap = 0; gap < 20; gap++) {
+      const { targetId } = await raw.send('Target.createTarget', { url: 'about:blank' });
+      const session = await raw.attach(targetId);
+      raw.send('Page.navigate', { url: `${site}/frames.html` }, session).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, gap));
+      await raw.send('Target.closeTarget', { targetId });
+      await raw.next('Target.targetDestroyed', ({ params }) => params.targetId === targetId);
+    }
+  }),
+
   'cookies of the default context, by its id': async ({ raw }) => {
     const session = await chromedp(raw);
     const { targetInfo: { browserContextId } } = await raw.send('Target.getTargetInfo', { targetId: (await raw.pages())[0].targetId });

@@ -1,6 +1,7 @@
 //! Targets come, change and go; every client that asked is told, in Chrome's order.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use shared_protocol::{AttachedToTarget, Extra, LogLevel, Payload as _, SessionId, TargetId};
 
 use super::children::is_browser_with_auto_attach;
@@ -231,11 +232,30 @@ impl Relay {
             return;
         }
         target.shared.document_gone();
+        let is_closing = target.closes_until.is_some_and(|until| turn.now < until);
         if target.info.url != frame.url {
             target.info.url = frame.url;
             self.revision += 1;
             self.announce_changed(connection, real, turn);
         }
+        if is_closing {
+            // Chrome told the old page to close, and forgets it now that there is a new one. It
+            // tells the new one as well when that is so far that it answers.
+            let question = ("Runtime.getIsolateId", None);
+            self.ask(connection, None, Some(real), question, Purpose::CloseAgain, turn);
+        }
+    }
+
+    /// The page that came into a tab while that was closed is there.
+    pub(super) fn close_again(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let Some(target) = self.target(connection, real) else { return };
+        let named = Payload::of(&json!({ "targetId": target.info.target_id }));
+        self.tell_target(connection, real, "Target.closeTarget", Some(named), turn);
     }
 
     /// Keeps what is known of a tab, and tells those who follow it.

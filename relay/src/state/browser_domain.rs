@@ -29,6 +29,10 @@ const NO_TAB: &str = "No tab is attached: click the Playwriter icon on a Chrome 
 /// How long a tab may take to open.
 const OPENING: Duration = Duration::from_secs(30);
 
+/// How long after it was told to close a tab closes whatever comes into it; what comes later, the
+/// user wants to see.
+const CLOSING: Duration = Duration::from_secs(5);
+
 /// Whether a command on a target's session is the relay's to answer.
 pub(super) fn serves_on_target(method: &str) -> bool {
     method.starts_with("Browser.")
@@ -159,6 +163,10 @@ impl Relay {
             Ok((real, target_id)) => {
                 let named = Payload::of(&json!({ "targetId": target_id }));
                 let command = Command { params: Some(named), ..command };
+                let connection = self.connection_of(seat);
+                if let Some(target) = connection.and_then(|it| self.target_mut(it, &real)) {
+                    target.closes_until = Some(turn.now + CLOSING);
+                }
                 self.forward(seat, command, &real, Purpose::CloseTarget, turn);
             }
             Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),

@@ -195,9 +195,19 @@ impl Relay {
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
-            (Purpose::Forward | Purpose::CloseTarget, _)
+            (Purpose::CloseTarget, Some(real)) => {
+                if outcome.is_err()
+                    && let Some(target) = self.target_mut(connection, &real)
+                {
+                    target.closes_until = None;
+                }
+            }
+            (Purpose::CloseAgain, Some(real)) => self.close_again(connection, &real, turn),
+            (Purpose::Forward, _)
             | (
-                Purpose::Enable { .. }
+                Purpose::CloseTarget
+                | Purpose::CloseAgain
+                | Purpose::Enable { .. }
                 | Purpose::AddScript
                 | Purpose::AddBreakpoint
                 | Purpose::RunsPage { .. }

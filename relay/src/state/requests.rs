@@ -68,6 +68,8 @@ pub(crate) enum Purpose {
     AnswerDialog,
     /// The end of its target is its success.
     CloseTarget,
+    /// It comes from a page that took the place of one that was to close, and is to close as well.
+    CloseAgain,
     /// It says whether a domain is on, also for those who asked meanwhile.
     Enable { domain: String, attempt: u64 },
     /// It names a script that belongs to the asker.
@@ -146,6 +148,7 @@ impl Purpose {
             | Self::AddScript
             | Self::AddBreakpoint
             | Self::StartTrace
+            | Self::CloseAgain
             | Self::InitialTab
             | Self::FirstTab => true,
             Self::Forward

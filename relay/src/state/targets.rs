@@ -26,6 +26,8 @@ pub(crate) struct Target {
     pub(crate) is_crashed: bool,
     /// Until when it may be kept from running, if it is.
     pub(crate) waits_until: Option<Instant>,
+    /// Until when a page that comes into it is closed as well, if it was told to close.
+    pub(crate) closes_until: Option<Instant>,
     /// The client sessions that stand on it, oldest first.
     pub(crate) seats: Vec<Seat>,
     pub(crate) shared: Shared,
@@ -40,6 +42,7 @@ impl Target {
             tab: None,
             is_crashed: false,
             waits_until: None,
+            closes_until: None,
             seats: Vec::new(),
             shared: Shared::default(),
         }

@@ -104,13 +104,24 @@ impl Stage {
         method: &str,
         params: Value,
     ) -> Vec<Effect> {
+        self.event_at(Duration::ZERO, connection, session, method, params)
+    }
+
+    fn event_at(
+        &mut self,
+        after: Duration,
+        connection: ConnectionId,
+        session: Option<&str>,
+        method: &str,
+        params: Value,
+    ) -> Vec<Effect> {
         let message = ExtensionMessage::Event(CdpEvent {
             session_id: session.map(SessionId::new),
             method: method.to_owned(),
             params: Some(Payload::of(&params)),
             extra: Extra::default(),
         });
-        self.handle(Input::ExtensionSent { connection, message })
+        self.at(after, Input::ExtensionSent { connection, message })
     }
 
     fn command(

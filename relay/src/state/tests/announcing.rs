@@ -69,6 +69,36 @@ fn closing_a_target_succeeds_when_the_target_goes_first() {
     assert_eq!(effects.first(), Some(&reply(None, 1, json!({ "success": true }))));
 }
 
+/// A page comes into the tab after so many seconds.
+fn main_frame_goes(relay: &mut Stage, seconds: u64) -> Vec<Effect> {
+    let main = json!({ "frame": { "id": "T1", "url": "http://main/" } });
+    let after = Duration::from_secs(seconds);
+    relay.event_at(after, EXTENSION, Some("pw-tab-1"), "Page.frameNavigated", main)
+}
+
+#[test]
+fn a_page_that_comes_while_its_tab_is_closed_is_closed_as_well() {
+    let mut relay = Stage::with_attached_client();
+    relay.command(None, 1, "Target.closeTarget", r#"{"targetId":"T1"}"#);
+    relay.reply(EXTENSION, 1, Ok(json!({ "success": true })));
+    let frame = json!({ "frame": { "id": "F", "parentId": "T1", "url": "http://frame/" } });
+    assert_eq!(relay.event(EXTENSION, Some("pw-tab-1"), "Page.frameNavigated", frame), []);
+    assert_eq!(methods(&main_frame_goes(&mut relay, 4)), ["Runtime.getIsolateId"]);
+    let effects = relay.reply(EXTENSION, 2, Ok(json!({ "id": "an isolate" })));
+    assert_eq!(methods(&effects), ["Target.closeTarget"]);
+    let later = main_frame_goes(&mut relay, 6);
+    assert!(methods(&later).is_empty(), "the user opened it: {later:?}");
+}
+
+#[test]
+fn a_tab_that_could_not_be_closed_stays() {
+    let mut relay = Stage::with_attached_client();
+    relay.command(None, 1, "Target.closeTarget", r#"{"targetId":"T1"}"#);
+    relay.reply(EXTENSION, 1, Err("it cannot be closed"));
+    let effects = main_frame_goes(&mut relay, 0);
+    assert!(methods(&effects).is_empty(), "{effects:?}");
+}
+
 #[test]
 fn the_same_session_name_on_another_target_is_another_tab() {
     let mut relay = Stage::with_attached_client();

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { tidyUp } from './raw.mjs';
 
 /// Generous, since a busy machine is no fault of the relay: only what hangs takes so long.
-const LIMIT = 30_000;
+const LIMIT = 120_000;
 
 /// Set when there is no relay between the clients and the browser.
 const direct = process.env.CONFORMANCE_DIRECT === '1';
@@ -37,10 +37,10 @@ export async function run(features, { endpoint, wanted, connect, disconnect, end
     } catch (error) {
       results[name] = brief(error);
     }
-    await within(10_000, disconnect(given), 'leaving').catch((error) => {
+    await within(LIMIT, disconnect(given), 'leaving').catch((error) => {
       if (results[name] === 'ok') results[name] = brief(error);
     });
-    await within(10_000, tidy(), 'tidying up').catch((error) => {
+    await within(LIMIT, tidy(), 'tidying up').catch((error) => {
       if (results[name] === 'ok') results[name] = brief(error);
     });
     console.error(`${results[name] === 'ok' ? 'ok  ' : 'FAIL'} ${name} (${Date.now() - start} ms)` +
@@ -66,7 +66,7 @@ export async function within(limit, promise, what) {
 }
 
 /// Looks until something is true, for what no event tells of.
-export async function until(what, look, limit = 10_000) {
+export async function until(what, look, limit = LIMIT / 2) {
   const end = Date.now() + limit;
   for (;;) {
     const seen = await look();
@@ -103,7 +103,7 @@ let answers;
 export async function ask(question) {
   answers ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
   console.log(`? ${JSON.stringify(question)}`);
-  const { value, done } = await within(10_000, answers.next(), 'the answer of the stage');
+  const { value, done } = await answers.next();
   truly(!done, 'nobody answers: this feature needs a stage');
   const answer = JSON.parse(value);
   truly(!answer.error, answer.error);

@@ -14,13 +14,12 @@ const { chromium } = await import(name).then((module) => module.default ?? modul
 async function connect() {
   const opened = [];
   const another = async (to = endpoint) => {
-    const browser = await chromium.connectOverCDP(to, { timeout: 10_000 });
+    const browser = await chromium.connectOverCDP(to);
     opened.push(browser);
     return browser;
   };
   const browser = await another();
   const context = browser.contexts()[0];
-  context.setDefaultTimeout(10_000);
   const visit = async (path, within = context) => {
     const page = await within.newPage();
     await page.goto(site + path);

@@ -12,14 +12,13 @@ const { default: puppeteer } = await import(name);
 async function connect() {
   const opened = [];
   const another = async (to = { browserURL: endpoint }) => {
-    const browser = await puppeteer.connect({ ...to, defaultViewport: null, protocolTimeout: 20_000 });
+    const browser = await puppeteer.connect({ ...to, defaultViewport: null });
     opened.push(browser);
     return browser;
   };
   const browser = await another();
   const visit = async (path) => {
     const page = await browser.newPage();
-    page.setDefaultTimeout(10_000);
     await page.goto(site + path);
     return page;
   };

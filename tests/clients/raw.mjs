@@ -74,6 +74,17 @@ export class Raw {
     return targetInfos.filter((target) => target.type === 'page' && !target.url.startsWith('chrome-extension:'));
   }
 
+  /// Closes all other pages, and waits until they are gone.
+  async closeAllBut(kept) {
+    await this.send('Target.setDiscoverTargets', { discover: true });
+    const others = (await this.pages()).filter(({ targetId }) => !kept.includes(targetId));
+    await Promise.all(others.map(async ({ targetId }) => {
+      // It may be gone already.
+      await this.send('Target.closeTarget', { targetId }).catch(() => {});
+      await this.next('Target.targetDestroyed', ({ params }) => params.targetId === targetId);
+    }));
+  }
+
   async evaluate(expression, session) {
     const params = { expression, returnByValue: true, awaitPromise: true, userGesture: true };
     const { result, exceptionDetails } = await this.send('Runtime.evaluate', params, session);
@@ -126,14 +137,14 @@ export async function killable(endpoint, pieces = Infinity) {
 export async function tidyUp(endpoint) {
   const url = await socketOf(endpoint);
   const look = await Raw.connect(url);
-  const kept = new Set((await look.pages()).map((page) => page.targetId));
+  const kept = (await look.pages()).map((page) => page.targetId);
   look.close();
   return async () => {
     const raw = await Raw.connect(url);
     try {
+      await raw.closeAllBut(kept);
       for (const { targetId, url: address } of await raw.pages()) {
-        if (!kept.has(targetId)) await raw.send('Target.closeTarget', { targetId }).catch(() => {});
-        else if (address !== 'about:blank') await blank(raw, targetId);
+        if (address !== 'about:blank') await blank(raw, targetId);
       }
     } finally {
       raw.close();

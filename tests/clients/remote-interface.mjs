@@ -1,5 +1,5 @@
 // node remote-interface.mjs <package> <endpoint> <site> [words of features]
-import { run, same, truly, until } from './features.mjs';
+import { heard, run, same, truly, until } from './features.mjs';
 import { socketOf } from './raw.mjs';
 
 const [name, endpoint, site, ...wanted] = process.argv.slice(2);
@@ -19,13 +19,16 @@ async function connect() {
 }
 const disconnect = (given) => Promise.all((given?.opened ?? []).map((client) => client.close()));
 
-async function drive({ Page, Runtime, Network, DOM }) {
+async function drive(client) {
+  const { Page, Runtime, Network, DOM } = client;
   await Promise.all([Page.enable(), Runtime.enable(), Network.enable(), DOM.enable()]);
   const requests = [];
   Network.requestWillBeSent(({ request }) => requests.push(request.url));
-  const loaded = Page.loadEventFired();
-  await Page.navigate({ url: `${site}/index.html` });
-  await loaded;
+  // A tab that has just been opened may still be loading.
+  await Page.setLifecycleEventsEnabled({ enabled: true });
+  const steps = heard(client, 'Page.lifecycleEvent');
+  const { loaderId } = await Page.navigate({ url: `${site}/index.html` });
+  await until('its load', () => steps.some((step) => step.loaderId === loaderId && step.name === 'load'));
   same((await Runtime.evaluate({ expression: 'document.title' })).result.value, 'a page');
   truly(requests.includes(`${site}/index.html`), 'the request was not heard of');
   const { root } = await DOM.getDocument();

@@ -17,9 +17,10 @@ const FLAT = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
 
 /// Loads a page in a session that has `Page` on.
 async function load(raw, session) {
-  const before = raw.events.length;
-  await raw.send('Page.navigate', { url: `${site}/index.html` }, session);
-  await raw.next('Page.loadEventFired', ({ sessionId }) => sessionId === session, before);
+  // A tab that has just been opened may still be loading.
+  await raw.send('Page.setLifecycleEventsEnabled', { enabled: true }, session);
+  const { loaderId } = await raw.send('Page.navigate', { url: `${site}/index.html` }, session);
+  await raw.next('Page.lifecycleEvent', ({ params }) => params.loaderId === loaderId && params.name === 'load');
   same(await raw.evaluate('document.title', session), 'a page');
 }
 

@@ -20,10 +20,9 @@ async function connect() {
   const way = await killable(endpoint);
   const A = await chromium.connectOverCDP(endpoint);
   const a = await A.contexts()[0].newPage();
-  a.setDefaultTimeout(10_000);
   await a.goto(`${site}/form.html?${Math.random()}`);
   const B = await chromium.connectOverCDP(way.url);
-  const C = await puppeteer.connect({ browserURL: endpoint, defaultViewport: null, protocolTimeout: 20_000 });
+  const C = await puppeteer.connect({ browserURL: endpoint, defaultViewport: null });
   const here = (page) => page.url() === a.url();
   const b = await until('the page at the second client', () => B.contexts()[0].pages().find(here));
   const c = await until('the page at Puppeteer', async () => (await C.pages()).find(here));

@@ -123,9 +123,9 @@ impl Agent {
         self.answer().await.tools
     }
 
-    /// Runs code.
+    /// Runs code, which may take longer than usual on a machine that is busy with other tests.
     pub async fn execute(&mut self, code: &str) -> ToolAnswer {
-        self.call("execute", json!({ "code": code })).await
+        self.call("execute", json!({ "code": code, "timeout": 60_000 })).await
     }
 
     /// Calls a tool.

@@ -73,7 +73,7 @@ pub use walk::walk_playwright;
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// As [`PATIENCE`], for hundreds of megabytes on a machine that has other things to do.
-const LONG: Duration = Duration::from_secs(180);
+const LONG: Duration = Duration::from_secs(600);
 
 /// Everything a test needs, all of it real.
 #[derive(Debug)]

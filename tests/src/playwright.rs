@@ -10,7 +10,7 @@ pub(crate) async fn run(body: &str, cdp: &str, site: &str, home: &Path) -> Value
     let script = format!(
         "import {{ chromium }} from 'playwright-core';\n\
          const [cdp, site] = [{cdp:?}, {site:?}];\n\
-         const browser = await chromium.connectOverCDP(cdp, {{ timeout: 10000 }});\n\
+         const browser = await chromium.connectOverCDP(cdp);\n\
          const context = browser.contexts()[0];\n\
          const result = await (async () => {{ {body} }})();\n\
          await browser.close();\n\

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::Results;
 
 /// Every part has a limit; a script that takes longer than this has lost its way.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(900);
 
 /// Runs a script of `tests/clients` and answers what it asks.
 pub(crate) async fn run(

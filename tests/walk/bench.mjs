@@ -6,8 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-/** How long a client of a case's own waits for anything, in milliseconds. */
-const ACTION = 4000;
 /** Undoing may not hold up the walk. */
 const UNDOING = 2000;
 
@@ -20,6 +18,8 @@ export class Bench {
   #undo = [];
   #stale = false;
   #reading = false;
+  /** How long an action may take, in milliseconds. */
+  #patience;
   /** What the reused page shows, if nobody has changed it. */
   #untouched;
 
@@ -34,13 +34,14 @@ export class Bench {
   async prepare(limit) {
     this.folder ??= await mkdtemp(join(tmpdir(), 'walk-'));
     if (!this.browser?.isConnected()) {
-      this.browser = await connect(this.cdp);
+      this.browser = await chromium.connectOverCDP(this.cdp);
       this.context = this.browser.contexts()[0];
       this.#kept = this.context.pages();
       this.page = undefined;
     }
     // What hangs is to be told by the action, not by the end of the case.
-    this.context.setDefaultTimeout(0.7 * limit);
+    this.#patience = 0.7 * limit;
+    this.context.setDefaultTimeout(this.#patience);
     if (!this.page || this.page.isClosed()) this.page = await this.context.newPage();
   }
 
@@ -110,7 +111,8 @@ export class Bench {
 
   /** A connection of the case's own, for what can only be undone by leaving. */
   async another() {
-    const browser = await connect(this.cdp);
+    const browser = await chromium.connectOverCDP(this.cdp);
+    browser.contexts()[0].setDefaultTimeout(this.#patience);
     this.spoil();
     this.after(() => browser.close());
     return { browser, context: browser.contexts()[0] };
@@ -128,12 +130,6 @@ export class Bench {
   file(name) {
     return join(this.folder, name);
   }
-}
-
-async function connect(cdp) {
-  const browser = await chromium.connectOverCDP(cdp, { timeout: 10_000 });
-  browser.contexts()[0].setDefaultTimeout(ACTION);
-  return browser;
 }
 
 /** Does something that may fail or hang without harm to what comes next. */

@@ -53,7 +53,10 @@ const SHARED = {
     assert.ok(performance.now() - start >= 55);
   },
   waitForLoadState: async (subject) => {
+    const frame = subject.mainFrame?.() ?? subject;
+    const gone = frame.page().waitForEvent('framenavigated', (navigated) => navigated === frame);
     await subject.evaluate(() => location.reload());
+    await gone;
     await subject.waitForLoadState('networkidle');
     assert.equal(await subject.evaluate(() => document.readyState), 'complete');
   },

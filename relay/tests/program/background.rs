@@ -35,7 +35,7 @@ fn a_relay_survives_the_shell_that_started_it_and_its_terminal() {
 fn a_relay_holds_nothing_open_that_its_caller_had() {
     let place = Place::new();
     let (mut reader, writer) = std::io::pipe().unwrap();
-    let mut ensure = place.command(&["ensure"]);
+    let mut ensure = place.command(&["ensure", "--timeout", "60"]);
     let lock = FdMapping { parent_fd: writer.into(), child_fd: 9 };
     assert!(ensure.fd_mappings(vec![lock]).unwrap().status().unwrap().success());
     drop(ensure);
@@ -107,7 +107,7 @@ fn twenty_programs_at_once_start_one_relay() {
 #[test]
 fn the_environment_says_how_a_relay_is_started() {
     let place = Place::new();
-    let mut ensure = place.command(&["ensure"]);
+    let mut ensure = place.command(&["ensure", "--timeout", "60"]);
     ensure.env("PLAYWRITER_SEPARATE_WINDOW", "1").env("PLAYWRITER_AUTO_ENABLE", "false");
     assert!(ensure.status().unwrap().success());
     let status = place.status();
@@ -129,7 +129,10 @@ fn what_is_empty_in_the_environment_counts_as_unset() {
         .map(|name| format!("PLAYWRITER_{name}"));
     let empty = empty.each_ref().map(String::as_str);
     let done = (Some(0), String::new());
-    assert_eq!(emptied(&["ensure", "--port", &port, "--separate-window"], &empty), done);
+    assert_eq!(
+        emptied(&["ensure", "--timeout", "60", "--port", &port, "--separate-window"], &empty),
+        done
+    );
     assert_eq!(emptied(&["ensure", "--port", &port], &empty), done, "nothing else is asked for");
     let status = place.status();
     let modes = (&status["separateWindow"], &status["autoEnable"]);
@@ -193,7 +196,7 @@ fn a_relay_that_was_killed_comes_back_with_its_settings_and_never_without_a_toke
 #[test]
 fn the_token_is_on_no_command_line() {
     let place = Place::new();
-    let mut ensure = place.command(&["ensure"]);
+    let mut ensure = place.command(&["ensure", "--timeout", "60"]);
     assert!(ensure.env("PLAYWRITER_TOKEN", "s3cret").status().unwrap().success());
     let line = std::fs::read(format!("/proc/{}/cmdline", place.relay_process())).unwrap();
     assert!(!String::from_utf8_lossy(&line).contains("s3cret"));

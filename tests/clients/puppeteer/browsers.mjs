@@ -78,6 +78,7 @@ export const browsers = {
     const other = await another();
     const page = await other.newPage();
     truly(page);
+    await until('the tab', async () => (await browser.pages()).length === 2);
     await other.disconnect();
     same((await browser.pages()).length, 2);
   },

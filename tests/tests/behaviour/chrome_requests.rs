@@ -101,7 +101,9 @@ async fn a_download_is_found_where_chrome_put_it() {
     let click = "const link = document.createElement('a');
         link.href = '/page.pdf'; link.download = 'saved.pdf'; link.click()";
     evaluate(&mut relay, click).await;
-    stage.until_in_worker("chrome.downloads.search({}).then((all) => all.length === 1)").await;
+    stage
+        .until_in_worker("chrome.downloads.search({}).then(([it]) => it?.state === 'complete')")
+        .await;
     let found = answer(&mut relay, "findDownload", query(&[])).await;
     assert_eq!(found["state"], "complete", "{found}");
     let path = Path::new(found["path"].as_str().unwrap());

@@ -183,7 +183,11 @@ async fn late_by(client: &Client, code: &str, limit: Duration) -> Duration {
     let took = start.elapsed();
     assert_eq!(outcome["failed"], true, "{outcome}");
     let text = outcome["text"].as_str().unwrap();
-    assert!(text.starts_with("[log] so far\nthe code did not end within 500 ms"), "{text}");
+    let Some(end) = text.strip_prefix("[log] so far\n") else {
+        // The machine was taken from it before it could say anything.
+        return Duration::MAX;
+    };
+    assert!(end.starts_with("the code did not end within 500 ms"), "{text}");
     took.saturating_sub(limit)
 }
 
@@ -234,7 +238,7 @@ async fn the_code_s_own_patience_is_kept_and_the_call_s_is_not() {
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     let default = "context._timeoutSettings._timeout({})";
     let between = format!("setImmediate(() => {{ state.between = {default} }}); 1");
-    let short = json!({ "code": between, "timeout": 2_000 });
+    let short = json!({ "code": between, "timeout": 20_000 });
     ok(agent.call("execute", short).await);
     assert_eq!(ok(agent.execute("state.between").await), "30000");
     let chosen = "context.setDefaultTimeout(200);
@@ -247,7 +251,8 @@ async fn the_code_s_own_patience_is_kept_and_the_call_s_is_not() {
     let endless = "context.setDefaultTimeout(0)";
     ok(agent.execute(&format!("{endless}; {between}")).await);
     assert_eq!(ok(agent.execute("state.between").await), "0");
-    let drawn_in: u64 = ok(agent.execute(default).await).parse().unwrap();
+    let usual = agent.call("execute", json!({ "code": default })).await;
+    let drawn_in: u64 = ok(usual).parse().unwrap();
     assert!((1..=9_000).contains(&drawn_in), "{drawn_in}");
     agent.end().await;
     stage.end().await;

@@ -80,13 +80,14 @@ fn refusals() -> Vec<(String, &'static str)> {
 /// Runs code that ends its session, and makes sure that the session comes back empty.
 async fn in_a_session(agent: &mut Agent, code: &str, timeout: u64) -> (String, Duration) {
     let session = "lost";
-    let call = |code: &str| json!({ "session": session, "code": code, "timeout": timeout });
-    ok(agent.call("execute", call("state.before = true")).await);
+    let call =
+        |code: &str, timeout: u64| json!({ "session": session, "code": code, "timeout": timeout });
+    ok(agent.call("execute", call("state.before = true", 60_000)).await);
     let start = Instant::now();
-    let text = failed(agent.call("execute", call(code)).await);
+    let text = failed(agent.call("execute", call(code, timeout)).await);
     let took = start.elapsed();
     assert!(text.contains("the session starts again with an empty `state`"), "{text}");
-    assert_eq!(ok(agent.call("execute", call("typeof state.before")).await), "undefined");
+    assert_eq!(ok(agent.call("execute", call("typeof state.before", 60_000)).await), "undefined");
     (text, took)
 }
 

@@ -12,7 +12,8 @@ async fn a_client_keeps_its_page_and_its_session_when_the_worker_dies() {
          page.on('close', () => seen.push('closed'));
          await page.goto(site + '/index.html');
          const pending = page.evaluate(() => new Promise(() => {})).catch(() => 'failed');
-         await page.evaluate(() => { document.title = 'kill me'; });
+         // The worker may be gone before it has answered.
+         await page.evaluate(() => { document.title = 'kill me'; }).catch(() => {});
          seen.push(await pending);
          const before = Date.now();
          seen.push(await page.evaluate('6*7'));
@@ -44,8 +45,7 @@ async fn a_client_keeps_its_page_and_its_session_when_the_worker_dies() {
 async fn a_tab_can_be_released_by_a_worker_that_did_not_attach_it() {
     let stage = Stage::with_controlled_tab().await;
     stage.end_worker().await;
-    stage.status_when("the worker to go", |status| !status.connected).await;
-    stage.status_when("the tab to come back", |status| status.page_count == 1).await;
+    tab_is_back(&stage).await;
     let toggled = stage.browser.click_icon().await.unwrap();
     assert_eq!(toggled["isConnected"], false);
     let toggled = stage.control_tab().await;
@@ -61,7 +61,7 @@ async fn frames_of_another_site_outlive_the_worker() {
         "const page = context.pages()[0];
          await page.goto(site + '/frames.html');
          await page.frameLocator('iframe').getByRole('button').waitFor();
-         await page.evaluate(() => { document.title = 'kill me'; });
+         await page.evaluate(() => { document.title = 'kill me'; }).catch(() => {});
          while ((await page.title().catch(() => '')) !== 'killed');
          await page.frameLocator('iframe').getByRole('button').click();
          return page.frameLocator('iframe').getByRole('button').textContent();",
@@ -71,16 +71,8 @@ async fn frames_of_another_site_outlive_the_worker() {
             "chrome.debugger.getTargets().then((all) => all.some((t) => t.title === 'kill me'))";
         stage.until_in_worker(ready).await;
         stage.end_worker().await;
-        stage.status_when("the worker to go", |status| !status.connected).await;
-        stage.status_when("the tab to come back", |status| status.page_count == 1).await;
-        stage
-            .in_worker(
-                "chrome.tabs.query({ active: true }).then(([tab]) =>
-                    chrome.debugger.sendCommand({ tabId: tab.id }, 'Runtime.evaluate', {
-                        expression: 'document.title = \"killed\"',
-                    }))",
-            )
-            .await;
+        tab_is_back(&stage).await;
+        stage.in_worker(&in_the_page("document.title = 'killed'")).await;
     };
     let (seen, ()) = tokio::join!(client, user);
     assert_eq!(seen, "clicked");
@@ -95,8 +87,11 @@ async fn a_page_that_navigates_while_no_worker_lives_is_followed() {
          const seen = [];
          for (let round = 0; round < 6; round++) {
            await page.goto(site + '/index.html');
-           await page.evaluate((round) => { document.title = 'kill ' + round; }, round);
-           await page.waitForURL('**/frames.html?' + round, { timeout: 5000 });
+           const told = page.waitForEvent('console', (said) => said.text() === 'back ' + round);
+           const arrived = page.waitForURL('**/frames.html?' + round);
+           page.evaluate((round) => { document.title = 'kill ' + round; }, round).catch(() => {});
+           // What is asked of a worker that dies is lost.
+           await Promise.all([told, arrived]);
            seen.push(await page.evaluate(() => document.title));
          }
          return seen;",
@@ -110,17 +105,33 @@ async fn a_page_that_navigates_while_no_worker_lives_is_followed() {
             // How long it takes until the next worker has found the relay, nobody knows.
             let (later, to) = (round * 25, format!("/frames.html?{round}"));
             let navigate = format!("setTimeout(() => {{ location.href = '{to}' }}, {later})");
-            let tell = format!(
-                "chrome.tabs.query({{ active: true }}).then(([tab]) =>
-                    chrome.debugger.sendCommand({{ tabId: tab.id }}, 'Runtime.evaluate', {{
-                        expression: \"{navigate}\",
-                    }}))"
-            );
-            stage.in_worker(&tell).await;
+            stage.in_worker(&in_the_page(&navigate)).await;
             stage.end_worker().await;
+            tab_is_back(&stage).await;
+            let arrived = |url: &str| url.ends_with(&to);
+            stage.status_when("the page", |status| arrived(&status.pages[0].url)).await;
+            stage.in_worker(&in_the_page(&format!("console.log('back {round}')"))).await;
         }
     };
     let (seen, ()) = tokio::join!(client, user);
     assert_eq!(seen, json!(vec!["a page with a foreign frame"; 6]));
     stage.end().await;
+}
+
+/// Waits until the worker that follows one that died has found its relay and its tab.
+async fn tab_is_back(stage: &Stage) {
+    let back = "getExtensionState().then(({ connectionState, tabs }) =>
+        connectionState === 'connected' && tabs[0]?.state === 'connected')";
+    stage.until_in_worker(back).await;
+    stage.status_when("the tab to come back", |status| status.page_count == 1).await;
+}
+
+/// What the worker evaluates to have something evaluated in the tab in front.
+fn in_the_page(expression: &str) -> String {
+    format!(
+        "chrome.tabs.query({{ active: true }}).then(([tab]) =>
+            chrome.debugger.sendCommand({{ tabId: tab.id }}, 'Runtime.evaluate', {{
+                expression: \"{expression}\",
+            }}))"
+    )
 }

@@ -3,6 +3,8 @@
 use end_to_end::Stage;
 use serde_json::json;
 
+use super::interference::visit;
+
 #[tokio::test]
 async fn every_command_gets_one_answer_under_its_own_id_and_session() {
     let stage = Stage::with_controlled_tab().await;
@@ -84,20 +86,22 @@ async fn closing_the_browser_closes_only_the_client() {
 #[tokio::test]
 async fn who_follows_targets_hears_of_frames_and_workers_that_nobody_attached_to() {
     let stage = Stage::with_controlled_tab().await;
-    stage.playwright("await context.pages()[0].goto(site + '/frames.html')").await;
+    visit(&stage, &(stage.site.url() + "/frames.html")).await;
     let mut client = stage.raw_client("/cdp").await;
     client
         .send(r#"{"id":1,"method":"Target.setDiscoverTargets","params":{"discover":true}}"#)
         .await;
-    let frame = loop {
+    // Frames are looked for when somebody asks, so the answer may come before them.
+    let (mut frame, mut is_answered) = (None, false);
+    while frame.is_none() || !is_answered {
         let told = client.next().await;
-        if told["params"]["targetInfo"]["type"] == "iframe" {
-            break told;
+        is_answered |= told["id"] == 1;
+        let is_frame = told["params"]["targetInfo"]["type"] == "iframe";
+        if is_frame && told["method"] == "Target.targetCreated" {
+            frame = told["params"]["targetInfo"]["targetId"].as_str().map(str::to_owned);
         }
-    };
-    assert_eq!(frame["method"], "Target.targetCreated", "{frame}");
-    let frame = frame["params"]["targetInfo"]["targetId"].as_str().unwrap();
-    let session = client.attach(frame).await;
+    }
+    let session = client.attach(&frame.unwrap()).await;
     let evaluate = json!({
         "id": 2, "method": "Runtime.evaluate", "sessionId": session,
         "params": { "expression": "location.hostname" },

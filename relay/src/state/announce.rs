@@ -239,8 +239,8 @@ impl Relay {
             self.announce_changed(connection, real, turn);
         }
         if is_closing {
-            // Chrome told the old page to close, and forgets it now that there is a new one. It
-            // tells the new one as well when that is so far that it answers.
+            // Chrome told the old page to close and has forgotten that with it. The new one is told
+            // as soon as it answers: until then Chrome may still mean the old one.
             let question = ("Runtime.getIsolateId", None);
             self.ask(connection, None, Some(real), question, Purpose::CloseAgain, turn);
         }

@@ -232,7 +232,7 @@ impl Relay {
             return;
         }
         target.shared.document_gone();
-        let is_closing = target.closes_until.is_some_and(|until| turn.now < until);
+        let is_closing = target.is_closing(turn.now);
         if target.info.url != frame.url {
             target.info.url = frame.url;
             self.revision += 1;
@@ -246,14 +246,16 @@ impl Relay {
         }
     }
 
-    /// The page that came into a tab while that was closed is there.
+    /// The page that came into a tab while that was closed is there. Should it have taken too long,
+    /// it stays: by now it may be another, which the user opened.
     pub(super) fn close_again(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
         turn: &mut Turn,
     ) {
-        let Some(target) = self.target(connection, real) else { return };
+        let target = self.target(connection, real);
+        let Some(target) = target.filter(|target| target.is_closing(turn.now)) else { return };
         let named = Payload::of(&json!({ "targetId": target.info.target_id }));
         self.tell_target(connection, real, "Target.closeTarget", Some(named), turn);
     }

@@ -48,6 +48,11 @@ impl Target {
         }
     }
 
+    /// Whether what comes into it in this moment is closed.
+    pub(crate) fn is_closing(&self, now: Instant) -> bool {
+        self.closes_until.is_some_and(|until| now < until)
+    }
+
     pub(crate) fn is_service_worker(&self) -> bool {
         self.info.kind == "service_worker"
     }

@@ -173,8 +173,19 @@ async fn code_that_overruns_is_answered_within_a_second_of_its_limit() {
     stage.end().await;
 }
 
+#[tokio::test]
+async fn what_code_said_before_it_overran_is_not_lost() {
+    let stage = Stage::with_controlled_tab().await;
+    let code = "console.log('so far'); while (true) {}";
+    let call = json!({ "code": code, "timeout": 5_000 });
+    let client = patient_client(&stage);
+    let outcome: Value = client.post("/sessions/late/execute", &call).await.unwrap();
+    let text = outcome["text"].as_str().unwrap();
+    assert!(text.starts_with("[log] so far\nthe code did not end within 5000 ms"), "{text}");
+    stage.end().await;
+}
+
 async fn late_by(client: &Client, code: &str, limit: Duration) -> Duration {
-    // Words that were said before are not lost.
     let code = format!("console.log('so far'); {code}");
     let call = |code: &str, limit: Duration| json!({ "code": code, "timeout": limit.as_millis() });
     client.post::<Value>("/sessions/late/execute", &call("1", PATIENCE)).await.unwrap();

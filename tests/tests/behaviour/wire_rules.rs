@@ -96,8 +96,8 @@ async fn who_follows_targets_hears_of_frames_and_workers_that_nobody_attached_to
     while frame.is_none() || !is_answered {
         let told = client.next().await;
         is_answered |= told["id"] == 1;
-        let is_frame = told["params"]["targetInfo"]["type"] == "iframe";
-        if is_frame && told["method"] == "Target.targetCreated" {
+        if frame.is_none() && told["params"]["targetInfo"]["type"] == "iframe" {
+            assert_eq!(told["method"], "Target.targetCreated", "{told}");
             frame = told["params"]["targetInfo"]["targetId"].as_str().map(str::to_owned);
         }
     }

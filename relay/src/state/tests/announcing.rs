@@ -91,6 +91,19 @@ fn a_page_that_comes_while_its_tab_is_closed_is_closed_as_well() {
 }
 
 #[test]
+fn a_page_that_answers_too_late_is_not_closed() {
+    let mut relay = Stage::with_attached_client();
+    relay.command(None, 1, "Target.closeTarget", r#"{"targetId":"T1"}"#);
+    relay.reply(EXTENSION, 1, Ok(json!({ "success": true })));
+    assert_eq!(methods(&main_frame_goes(&mut relay, 4)), ["Runtime.getIsolateId"]);
+    let outcome = Ok(Some(Payload::of(&json!({ "id": "an isolate" }))));
+    let message = ExtensionMessage::Reply { id: RequestId(2), outcome };
+    let answered = Input::ExtensionSent { connection: EXTENSION, message };
+    let effects = relay.at(Duration::from_secs(6), answered);
+    assert!(methods(&effects).is_empty(), "{effects:?}");
+}
+
+#[test]
 fn a_tab_that_could_not_be_closed_stays() {
     let mut relay = Stage::with_attached_client();
     relay.command(None, 1, "Target.closeTarget", r#"{"targetId":"T1"}"#);

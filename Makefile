@@ -9,21 +9,51 @@ SETUP := .ci/setup
 DIST := extension-shell/dist
 PREFIX ?= $(or $(CARGO_HOME),$(HOME)/.cargo)
 
-.PHONY: help run test bench build install extension check clean
+.PHONY: help run ready test everything parts quick glance flaky bench build install extension check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Build all, start the relay and a browser with the extension, control a tab
-	@$(SETUP) browser
-	@exec target/release/playwriter browser start
+run: ## Build all, start the relay and a browser with the extension, control a tab
+	@.ci/table "make run" $(MAKE) --no-print-directory ready
+	@exec target/local/playwriter browser start
 
-test: extension check ## Run every check and every test
-	@$(SETUP) rust wasm-pack wasm-bindgen node-packages python-packages released browser screen network
+ready: extension
+	@$(SETUP) rust
+	@$(STEP) "building the relay" cargo build --quiet --profile local -p relay
+	@$(SETUP) browser
+
+test: ## Run every check and every test; with ONLY=word, the behaviours whose names contain it
+ifdef ONLY
+	@$(MAKE) --no-print-directory parts
+	@.ci/tests only "$(ONLY)"
+else
+	@.ci/table "make test" $(MAKE) --no-print-directory everything
+endif
+
+everything: extension check parts
 	@$(STEP) "wire tests in JavaScript" wasm-pack --log-level error test --node --mode no-install extension-wasm --test wire
 	@rm -f target/tmp/versions.txt
-	@$(STEP) "tests" cargo test --quiet --workspace
+	@$(STEP) "tests" .ci/tests all
 	@echo "versions that were tried together:" && cat target/tmp/versions.txt
+
+# What the end-to-end tests have on their stages.
+parts: extension
+	@$(SETUP) rust wasm-pack wasm-bindgen node-packages python-packages released browser screen network
+
+quick: ## Check what changed in a minute or so: format, lints, unit tests and one drive through all parts
+	@.ci/table "make quick" $(MAKE) --no-print-directory glance
+
+glance: extension
+	@$(SETUP) rust node-packages browser
+	@$(STEP) "format" cargo fmt --check
+	@$(STEP) "lints" cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@$(STEP) "unit tests" .ci/tests unit
+	@$(STEP) "smoke test" .ci/tests only smoke::
+
+N ?= 20
+flaky: parts ## Run the behaviours whose names contain ONLY=word N=20 times, and say how often they passed
+	@.ci/tests flaky $(N) "$(ONLY)"
 
 bench: build ## Measure what the relay costs, against the browser without it and the original
 	@$(SETUP) node-packages released browser

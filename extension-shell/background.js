@@ -42,7 +42,13 @@ ready.catch((error) => {
   console.error("the worker could not start", error);
 });
 
-// For tests, and for people who debug in the service worker's console.
-globalThis.toggleExtensionForActiveTab = () => ready.then(worker.toggle_active_tab);
+// For tests, and for people who debug in the service worker's console. Tabs are in a map by their id.
+const mapped = ({ tabs, ...state }) => ({
+  ...state,
+  tabs: new Map(tabs.map(({ tabId, ...tab }) => [tabId, tab])),
+});
+globalThis.toggleExtensionForActiveTab = () =>
+  ready.then(worker.toggle_active_tab).then(({ state, ...tab }) => ({ ...tab, state: mapped(state) }));
 globalThis.disconnectEverything = () => ready.then(worker.disconnect_everything);
-globalThis.getExtensionState = () => ready.then(worker.extension_state);
+globalThis.getExtensionState = () => ready.then(worker.extension_state).then(mapped);
+globalThis.pairWithCode = (code) => ready.then(() => worker.pair_with_code(code));

@@ -5,7 +5,11 @@
 //! (`extension-shell/background.js`) calls; the loader itself decides nothing.
 
 mod chrome;
+mod crypto;
 mod error;
+mod fields;
+mod handshake;
+mod key;
 mod payload;
 mod perform;
 mod relay_socket;
@@ -163,9 +167,11 @@ pub fn on_popup(details: JsValue) {
     struct Details {
         tab_id: TabId,
         source_tab_id: TabId,
+        #[serde(default)]
+        url: String,
     }
-    if let Some(Details { tab_id: tab, source_tab_id: opener }) = read(details) {
-        step(Input::PopupOpened { tab, opener });
+    if let Some(Details { tab_id: tab, source_tab_id: opener, url }) = read(details) {
+        step(Input::PopupOpened { tab, opener, url });
     }
 }
 
@@ -216,6 +222,19 @@ pub async fn toggle_active_tab() -> Result<JsValue, JsValue> {
 #[wasm_bindgen]
 pub fn disconnect_everything() {
     step(Input::ReleaseAll);
+}
+
+/// Pairs this extension with the relay by a code of `playwriter pair`.
+///
+/// # Errors
+///
+/// Throws what went wrong, in words for the user.
+#[wasm_bindgen]
+pub async fn pair_with_code(code: String) -> Result<(), JsValue> {
+    let port = SHELL.with_borrow(|shell| shell.worker.port());
+    key::get_with(&code, port).await?;
+    step(Input::KeyChanged);
+    Ok(())
 }
 
 /// The worker's state, as a plain object.

@@ -43,11 +43,16 @@ pub fn to_text<T: Serialize>(message: &T) -> Result<JsString, JsValue> {
 ///
 /// Says why the text is no such message.
 pub fn from_text<T: DeserializeOwned>(text: &JsString) -> Result<T, String> {
-    let value = sys::parse(text).map_err(|thrown| {
+    let value = parse(text).map_err(|thrown| {
         let error = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
         error.unwrap_or_else(|| "not JSON".to_owned())
     })?;
     serde_wasm_bindgen::from_value(value).map_err(|error| error.to_string())
+}
+
+/// Reads any JSON text.
+pub(crate) fn parse(text: &JsString) -> Result<JsValue, JsValue> {
+    sys::parse(text)
 }
 
 mod sys {

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use gloo_net::http::{Method, RequestBuilder, Response};
+use js_sys::{Reflect, Uint8Array};
 use shared_protocol::http::ExtensionStatus;
+use shared_protocol::pairing::MAX_FRAME;
 use shared_protocol::{BrowserWindow, ExtensionMessage, Extra, TabId, TargetInfo};
-use wasm_bindgen_futures::spawn_local;
-use web_sys::AbortSignal;
+use wasm_bindgen::{JsCast as _, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCredentials, RequestRedirect};
 
 use crate::chrome::{
     action, content_settings, cookies, debugger, downloads, groups, scripting, storage, tabs,
@@ -15,8 +18,10 @@ use crate::chrome::{
 use crate::error::ChromeError;
 use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
-use crate::state::{Bounds, Effect, Icon, Input, Place, Silence, Ticket, WindowId, WindowOf};
-use crate::{SHELL, step, time};
+use crate::state::{
+    Bounds, Effect, Greeting, Icon, Input, Place, Silence, Ticket, WindowId, WindowOf, is_barred,
+};
+use crate::{SHELL, fields, key, step, time};
 
 /// How long to rest before looking for the relay again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -57,7 +62,26 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             let taken = relay_is_taken_at(port).await;
             step(Input::StatusSeen { attempt, taken });
         }),
-        Effect::OpenSocket { attempt, port, hello } => {
+        Effect::ReadKey { attempt } => spawn_local(async move {
+            let stored = key::read().await;
+            step(Input::KeyRead { attempt, stored });
+        }),
+        Effect::AskHello { attempt, port } => spawn_local(async move {
+            let greeting = greeting_at(port).await;
+            step(Input::Greeted { attempt, greeting });
+        }),
+        Effect::RememberPaired => {
+            spawn_local(async { log_failure(storage::write_paired().await) });
+        }
+        Effect::OpenSocket { attempt, port, hello, key: Some(key) } => {
+            match RelaySocket::open_with_key(attempt, port, &hello, key, step) {
+                Ok(socket) => {
+                    SHELL.with_borrow_mut(|shell| shell.socket = Some(socket));
+                }
+                Err(_) => later(Duration::ZERO, Input::SocketClosed { attempt, code: 1006 }),
+            }
+        }
+        Effect::OpenSocket { attempt, port, hello, key: None } => {
             match RelaySocket::open(attempt, port, &hello, step) {
                 Ok(socket) => {
                     SHELL.with_borrow_mut(|shell| shell.socket = Some(socket));
@@ -70,6 +94,7 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             drop(shell.socket.as_ref().map(RelaySocket::close));
         }),
         Effect::RetryLater { attempt } => later(RETRY, Input::RetryDue { attempt }),
+        Effect::RetryAfter { attempt, wait } => later(wait, Input::RetryDue { attempt }),
         Effect::GiveRelayUpLater { attempt } => later(GIVE_UP, Input::RelayGivenUp { attempt }),
         Effect::GoOnLater { port } => spawn_local(async move {
             // Whoever answers this has read what was sent before, and passed it on.
@@ -117,6 +142,9 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::ChangeWindow { ticket, window, bounds, state } => {
             done(ticket, windows::change(window, bounds, state));
         }
+        Effect::LeavePage { ticket, tab, close } => done(ticket, async move {
+            if close { tabs::remove(tab).await } else { tabs::blank(tab).await }
+        }),
         Effect::ActivateTab { ticket, tab } => done(ticket, bring_to_front(tab)),
         Effect::SetPermissions { ticket, clear, rules } => {
             let replaced = content_settings::replace(&clear, &rules);
@@ -145,6 +173,10 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             let group = groups::join(tab, &groups).await.unwrap_or_default();
             step(Input::Grouped { group });
         }),
+        Effect::TakeOut { tab, groups } => spawn_local(async move {
+            let is_dragged = groups::take_out(tab, &groups).await;
+            step(Input::TriedToTakeOut { tab, is_dragged });
+        }),
         Effect::AskPlace { tab } => spawn_local(async move {
             let place = tabs::get(tab).await.ok().and_then(|tab| tab.group_id);
             let group = place.filter(|group| *group != tabs::NO_GROUP);
@@ -161,9 +193,15 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::Show { tab, look } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its icon.
             drop(action::set_icon(tab, icon_name(look.icon)).await);
-            drop(action::set_badge(tab, look.badge).await);
-            drop(action::set_title(tab, &look.title).await);
+            drop(action::set_badge(Some(tab), look.badge).await);
+            drop(action::set_title(Some(tab), &look.title).await);
             step(Input::Shown { tab });
+        }),
+        Effect::ShowTrouble { words } => spawn_local(async move {
+            let badge = if words.is_some() { "!" } else { "" };
+            let words = words.as_deref().unwrap_or("click to control this tab");
+            log_failure(action::set_badge(None, badge).await);
+            log_failure(action::set_title(None, &format!("Playwriter: {words}")).await);
         }),
         Effect::Persist(snapshot) => {
             let written = storage::write_snapshot(&snapshot);
@@ -214,6 +252,40 @@ async fn relay_is_taken_at(port: u16) -> bool {
     from_text::<ExtensionStatus>(&text.into()).is_ok_and(|status| status.connected)
 }
 
+/// Asks who listens. Whoever it is may send anything, for ever.
+async fn greeting_at(port: u16) -> Greeting {
+    let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
+    let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}/extension/hello"))
+        .redirect(RequestRedirect::Error)
+        .credentials(RequestCredentials::Omit)
+        .abort_signal(Some(&patience));
+    let Ok(answer) = request.send().await else {
+        // A redirect fails like a closed port.
+        return if relay_is_at(port).await { Greeting::Other } else { Greeting::Nobody };
+    };
+    let text = if answer.ok() { short_text(&answer).await } else { None };
+    let hello = text.and_then(|text| fields::relay_hello(&text.into()));
+    hello.map_or(Greeting::Other, Greeting::Relay)
+}
+
+/// The text of an answer that is not longer than any of ours.
+async fn short_text(answer: &Response) -> Option<String> {
+    let reader = ReadableStreamDefaultReader::new(&answer.body()?).ok()?;
+    let mut bytes = Vec::new();
+    loop {
+        let part = JsFuture::from(reader.read()).await.ok()?;
+        let value = Reflect::get(&part, &JsValue::from("value")).ok()?;
+        let Ok(part) = value.dyn_into::<Uint8Array>() else { break };
+        if bytes.len() + part.length() as usize > MAX_FRAME {
+            // Nobody waits for the rest to be taken back.
+            drop(reader.cancel());
+            return None;
+        }
+        bytes.extend(part.to_vec());
+    }
+    String::from_utf8(bytes).ok()
+}
+
 async fn ask_relay(port: u16, method: Method, path: &str) -> Option<Response> {
     let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
     let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}{path}"))
@@ -232,7 +304,8 @@ async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
         }
         Err(error) if error.message.contains(ALREADY_ATTACHED) => {
             // An earlier worker may have come this far. Only to us does our own debugger answer.
-            debugger::target_info(tab).await.map_err(|_| error)?;
+            let info = debugger::target_info(tab).await;
+            info.map_err(|why| if is_barred(&why.message) { why } else { error })?;
         }
         outcome => outcome?,
     }

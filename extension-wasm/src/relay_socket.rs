@@ -1,15 +1,20 @@
 //! The WebSocket to the relay. Text goes from the socket to `JSON.parse` and from
 //! `JSON.stringify` to the socket without ever being copied into the WASM heap.
 
-use js_sys::{JsString, Object, Uint8Array};
+use std::cell::Cell;
+use std::rc::Rc;
+
+use js_sys::{Function, JsString, Object, Uint8Array};
 use shared_protocol::{CloseCode, ExtensionHello, ExtensionMessage};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{CloseEvent, MessageEvent, UrlSearchParams, WebSocket};
 
+use crate::handshake::Handshake;
 use crate::payload::{JsPayload, from_text, to_js, to_text};
-use crate::state::{Attempt, Input};
+use crate::state::{Attempt, Input, PairingKey, Unproven};
 
 /// More than the largest two messages: a relay that lets this much pile up does not read.
 const MAX_BUFFERED: u32 = 512 * 1024 * 1024;
@@ -23,9 +28,10 @@ const PIECE: u32 = 1024 * 1024;
 /// An open or opening socket. Dropping it closes it, and nothing of it is heard any more.
 pub(crate) struct RelaySocket {
     socket: WebSocket,
-    _on_open: Closure<dyn FnMut()>,
-    _on_message: Closure<dyn FnMut(MessageEvent)>,
-    _on_close: Closure<dyn FnMut(CloseEvent)>,
+    on_open: Closure<dyn FnMut()>,
+    on_message: Closure<dyn FnMut(MessageEvent)>,
+    on_close: Closure<dyn FnMut(CloseEvent)>,
+    is_dropped: Rc<Cell<bool>>,
 }
 
 impl RelaySocket {
@@ -39,16 +45,60 @@ impl RelaySocket {
         let query = to_js(hello)?.unchecked_into::<Object>();
         let query = UrlSearchParams::new_with_record_from_str_to_str(&query)?.to_string();
         let url = format!("ws://127.0.0.1:{port}/extension?{query}");
-        let socket = WebSocket::new(&url)?;
+        let socket = Self::around(WebSocket::new(&url)?, attempt, tell);
+        let Self { socket: opening, on_open, on_message, on_close, .. } = &socket;
+        opening.set_onopen(Some(on_open.as_ref().unchecked_ref()));
+        opening.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        opening.set_onclose(Some(on_close.as_ref().unchecked_ref()));
+        Ok(socket)
+    }
+
+    /// As [`RelaySocket::open`], for an extension that has a key: the socket counts as open when both
+    /// sides have proven themselves, and nothing that is said before is heard.
+    pub(crate) fn open_with_key(
+        attempt: Attempt,
+        port: u16,
+        hello: &ExtensionHello,
+        key: PairingKey,
+        tell: fn(Input<JsPayload>),
+    ) -> Result<Self, JsValue> {
+        let hello = String::from(to_text(hello)?);
+        let handshake = Handshake::begin(port, key)?;
+        let this = Self::around(handshake.socket.clone(), attempt, tell);
+        let is_dropped = Rc::clone(&this.is_dropped);
+        let on_message: Function = this.on_message.as_ref().unchecked_ref::<Function>().clone();
+        let on_close: Function = this.on_close.as_ref().unchecked_ref::<Function>().clone();
+        spawn_local(async move {
+            let answer = handshake.answer(&hello).await;
+            if is_dropped.get() {
+                return;
+            }
+            let socket = &handshake.socket;
+            let proven = answer.and_then(|answer| {
+                socket.set_onmessage(Some(&on_message));
+                socket.set_onclose(Some(&on_close));
+                let sent = socket.unchecked_ref::<TextSocket>().send(&answer);
+                // One that has ended takes it without a word, and is heard of no more.
+                match (sent, socket.ready_state()) {
+                    (Ok(()), WebSocket::OPEN) => Ok(()),
+                    _ => Err(Unproven::NoProof),
+                }
+            });
+            tell(match proven {
+                Ok(()) => Input::SocketOpened { attempt },
+                Err(why) => Input::RelayUnproven { attempt, why },
+            });
+        });
+        Ok(this)
+    }
+
+    fn around(socket: WebSocket, attempt: Attempt, tell: fn(Input<JsPayload>)) -> Self {
         let on_open = Closure::new(move || tell(Input::SocketOpened { attempt }));
         let on_message = Closure::new(move |event: MessageEvent| tell(read(attempt, &event)));
         let on_close = Closure::new(move |event: CloseEvent| {
             tell(Input::SocketClosed { attempt, code: event.code() });
         });
-        socket.set_onopen(Some(on_open.as_ref().unchecked_ref()));
-        socket.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-        socket.set_onclose(Some(on_close.as_ref().unchecked_ref()));
-        Ok(Self { socket, _on_open: on_open, _on_message: on_message, _on_close: on_close })
+        Self { socket, on_open, on_message, on_close, is_dropped: Rc::default() }
     }
 
     /// Sends one message, or closes a socket whose other end does not read.
@@ -72,6 +122,7 @@ impl RelaySocket {
 
 impl Drop for RelaySocket {
     fn drop(&mut self) {
+        self.is_dropped.set(true);
         self.socket.set_onopen(None);
         self.socket.set_onmessage(None);
         self.socket.set_onclose(None);

@@ -15,7 +15,9 @@ mod grouping;
 mod input;
 mod looks;
 mod missed;
+mod pairing;
 mod permissions;
+mod popups;
 mod silence;
 mod sorted;
 mod tabs;
@@ -23,14 +25,15 @@ mod windows;
 
 use serde::Serialize;
 use shared_protocol::{
-    AttachedToTarget, CdpCommand, CdpEvent, CloseCode, ExtensionMessage, Extra, LogLevel, LogLine,
-    ParseFailure, Payload, RequestId, SessionId, TabId, TargetId, TargetInfo,
+    AttachedToTarget, CdpCommand, CdpEvent, CloseCode, DEFAULT_PORT, ExtensionMessage, Extra,
+    LogLevel, LogLine, ParseFailure, Payload, RequestId, SessionId, TabId, TargetId, TargetInfo,
 };
 
 use awake::Awake;
 pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
+pub(crate) use control::is_barred;
 use downloads::Downloads;
 pub use effect::Effect;
 use for_chrome::NoFields;
@@ -40,6 +43,7 @@ pub use input::Input;
 use looks::Looks;
 pub use looks::{Icon, Look};
 use missed::Missed;
+pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
 use permissions::Permissions;
 pub use silence::Silence;
 use sorted::{SortedMap, SortedSet};
@@ -51,8 +55,8 @@ pub use windows::{Bounds, Place, WindowId, WindowOf};
 /// What the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the relay listens.
-    pub port: u16,
+    /// Where the relay listens, if the user has said so.
+    pub port: Option<u16>,
     /// Whether controlled tabs are put into a group.
     pub tab_groups: bool,
 }
@@ -109,11 +113,15 @@ pub struct Worker<P> {
     permissions: Permissions,
     downloads: Downloads<P>,
     looks: Looks,
+    /// What is shown for all tabs.
+    shown_trouble: Option<String>,
     auto_attach: Option<P>,
     /// Tabs whose debugger is being taken off.
     detaching: SortedSet<TabId>,
     /// Why tabs could not be controlled.
     errors: SortedMap<TabId, String>,
+    /// Tabs that somebody other than the user put among the controlled ones.
+    put_in: SortedSet<TabId>,
     /// Whether the snapshot of the state has become stale.
     changed: bool,
 }
@@ -137,9 +145,11 @@ impl<P> Default for Worker<P> {
             permissions: Permissions::default(),
             downloads: Downloads::default(),
             looks: Looks::default(),
+            shown_trouble: None,
             auto_attach: None,
             detaching: SortedSet::default(),
             errors: SortedMap::default(),
+            put_in: SortedSet::default(),
             changed: false,
         }
     }
@@ -152,6 +162,7 @@ impl<P: Payload> Worker<P> {
         let mut effects = Vec::new();
         if let Some(input) = self.keep_for_later(input) {
             self.apply(input, &mut effects);
+            self.show_trouble(&mut effects);
         }
         if std::mem::take(&mut self.changed) {
             // Before anybody hears of it: what was said must be known to the next worker.
@@ -174,6 +185,22 @@ impl<P: Payload> Worker<P> {
                 self.grouping.enable(settings.tab_groups);
                 self.connection.change_port(settings.port, effects);
             }
+            Input::KeyRead { attempt, stored } => {
+                self.connection.key_read(attempt, stored, effects);
+                if stored == StoredKey::Unreadable {
+                    self.show_all(effects);
+                }
+            }
+            Input::KeyChanged => self.connection.key_changed(effects),
+            Input::Greeted { attempt, greeting } => {
+                self.connection.greeted(attempt, &greeting, effects);
+                self.show_all(effects);
+            }
+            Input::RelayUnproven { attempt, why } => {
+                if self.connection.unproven(attempt, why, effects) {
+                    self.show_all(effects);
+                }
+            }
             Input::Probed { attempt, found } => {
                 self.connection.probed(attempt, found, effects);
                 self.show_all(effects);
@@ -185,6 +212,9 @@ impl<P: Payload> Worker<P> {
                 if self.connection.opened(attempt) {
                     // The mode was the last relay's wish; one that has a wish says so first.
                     self.windows.set_separate(false);
+                    if self.connection.is_proven() {
+                        effects.push(Effect::RememberPaired);
+                    }
                     self.relay_connected(effects);
                 }
             }
@@ -234,6 +264,9 @@ impl<P: Payload> Worker<P> {
             Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
             Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
             Input::TabRegrouped { tab, group } => self.regrouped(tab, group, effects),
+            Input::TriedToTakeOut { tab, is_dragged } => {
+                self.tried_to_take_out(tab, is_dragged, effects);
+            }
             Input::Placed { tab, group } => self.placed(tab, group, effects),
             Input::TabMoved { tab } => {
                 if self.tabs.get(tab).is_some() {
@@ -248,7 +281,9 @@ impl<P: Payload> Worker<P> {
                 self.windows.window_removed(window);
                 self.changed = true;
             }
-            Input::PopupOpened { tab, opener } => self.popup_opened(tab, opener, effects),
+            Input::PopupOpened { tab, opener, url } => {
+                self.popup_opened(tab, opener, &url, effects);
+            }
             Input::Grouped { group } => {
                 self.grouping.grouped(group, effects);
                 self.changed = true;
@@ -268,12 +303,14 @@ impl<P: Payload> Worker<P> {
             Input::WindowSeen { ticket, outcome } => self.answer(ticket, outcome, effects),
             Input::DownloadSearched { ticket, outcome } => {
                 if let Some(outcome) = self.downloads.searched(ticket, outcome) {
+                    self.changed |= self.downloads.give_out(outcome.as_ref().ok());
                     self.answer(ticket, outcome, effects);
                 }
             }
             Input::DownloadChanged => self.downloads.changed(effects),
             Input::DownloadOverdue { ticket } => {
                 if let Some(found) = self.downloads.overdue(ticket) {
+                    self.changed |= self.downloads.give_out(Some(&found));
                     self.answer(ticket, Ok(found), effects);
                 }
             }
@@ -292,6 +329,12 @@ impl<P: Payload> Worker<P> {
             }
             Input::Shown { tab } => self.looks.shown(tab, effects),
         }
+    }
+
+    /// Where the relay is looked for.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.connection.port().unwrap_or(DEFAULT_PORT)
     }
 
     /// Whether nothing is under way that would change this tab's state by itself.
@@ -400,13 +443,36 @@ impl<P: Payload> Worker<P> {
 
     /// Says something in the relay's log.
     fn log(&self, text: String, effects: &mut Vec<Effect<P>>) {
-        let line = LogLine { level: LogLevel::Info, args: vec![text], extra: Extra::default() };
+        self.log_as(LogLevel::Info, text, effects);
+    }
+
+    fn log_as(&self, level: LogLevel, text: String, effects: &mut Vec<Effect<P>>) {
+        let line = LogLine { level, args: vec![text], extra: Extra::default() };
         self.send(ExtensionMessage::Log(line), effects);
+    }
+
+    /// Says in the relay's log that a target is announced before it has an address.
+    fn look_at_url(&self, info: &TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
+        if has_no_url(info) {
+            let text = "WARNING: Target.attachedToTarget will be sent with empty URL!".to_owned();
+            self.log_as(LogLevel::Error, text, effects);
+        }
     }
 
     fn show_all(&mut self, effects: &mut Vec<Effect<P>>) {
         for tab in self.tabs.ids() {
             self.show(tab, effects);
+        }
+    }
+
+    /// Shows trouble with the key also where no tab is controlled.
+    fn show_trouble(&mut self, effects: &mut Vec<Effect<P>>) {
+        let trouble = self.connection.trouble();
+        let words = self.connection.port().and_then(|port| trouble.words(port));
+        let words = words.filter(|_| trouble.is_about_key());
+        if self.shown_trouble != words {
+            self.shown_trouble.clone_from(&words);
+            effects.push(Effect::ShowTrouble { words });
         }
     }
 
@@ -418,9 +484,13 @@ impl<P: Payload> Worker<P> {
 
 const BLANK: &str = "about:blank";
 
+fn has_no_url<P>(info: &TargetInfo<P>) -> bool {
+    info.url.is_empty() || info.url == ":"
+}
+
 /// Playwright waits for ever for a page that is announced with no address.
 fn with_url<P>(mut info: TargetInfo<P>) -> TargetInfo<P> {
-    if info.url.is_empty() || info.url == ":" {
+    if has_no_url(&info) {
         info.url = BLANK.to_owned();
     }
     info

@@ -1,4 +1,4 @@
-//! The worker's clock: `setTimeout`.
+//! The worker's clock: `setTimeout` and `performance.now`.
 
 use std::time::Duration;
 
@@ -31,6 +31,10 @@ fn timer(duration: Duration, value: &JsValue) -> Promise {
 
 #[wasm_bindgen]
 extern "C" {
+    /// Returns milliseconds since some moment in the past.
+    #[wasm_bindgen(js_namespace = performance)]
+    pub(crate) fn now() -> f64;
+
     #[wasm_bindgen(js_name = setTimeout)]
     fn set_timeout(callback: &Function, milliseconds: i32, argument: &JsValue);
 }

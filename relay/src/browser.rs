@@ -186,7 +186,12 @@ impl Browser {
     ///
     /// As [`Browser::evaluate_in_worker`].
     pub async fn click_icon(&self) -> Result<Value, BrowserError> {
-        self.evaluate_in_worker("toggleExtensionForActiveTab()").await
+        // A map has no JSON.
+        self.evaluate_in_worker(
+            "toggleExtensionForActiveTab().then(({ isConnected, state }) =>
+                ({ isConnected, state: { ...state, tabs: [...state.tabs.values()] } }))",
+        )
+        .await
     }
 
     /// Evaluates an expression in the extension's worker, and awaits it if it is a promise.

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use crate::pairing::FILE;
+
 /// Paths below the extension's folder, and what is there. Empty in a program that was built before
 /// its extension.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/extension_files.rs"));
@@ -71,7 +73,7 @@ pub fn install(folder: &Path) -> Result<bool, ExtensionError> {
     Ok(true)
 }
 
-/// As [`install`], for a folder that is ours alone: what else is there goes.
+/// As [`install`], for a folder that is ours alone: what else is there goes, but for the extension's key.
 ///
 /// # Errors
 ///
@@ -79,7 +81,7 @@ pub fn install(folder: &Path) -> Result<bool, ExtensionError> {
 pub fn replace(folder: &Path) -> Result<(), ExtensionError> {
     let failed = |source| ExtensionError::Write { folder: folder.to_owned(), source };
     if is_carried() && !(is_installed(folder) && count(folder).is_ok_and(|it| it == FILES.len())) {
-        match fs::remove_dir_all(folder) {
+        match clear(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
             Ok(()) | Err(_) => {}
         }
@@ -87,14 +89,37 @@ pub fn replace(folder: &Path) -> Result<(), ExtensionError> {
     install(folder).map(drop)
 }
 
-/// How many files are in a folder and those in it.
+/// How many files are in a folder and those in it, but for the extension's key.
 fn count(folder: &Path) -> io::Result<usize> {
     fs::read_dir(folder)?
         .map(|entry| {
             let path = entry?.path();
-            if path.is_dir() { count(&path) } else { Ok(1) }
+            match path.is_dir() {
+                true => count(&path),
+                false => Ok(usize::from(!is_key(&path))),
+            }
         })
         .sum()
+}
+
+/// Removes all but the extension's key: other browsers have it loaded, and read it again.
+fn clear(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(path)?;
+        } else if !is_key(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Also one that is just being written.
+fn is_key(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(FILE))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -130,5 +155,13 @@ mod tests {
         replace(folder.path()).unwrap();
         assert!(!stale.exists() && is_installed(folder.path()));
         assert_eq!(count(folder.path()).unwrap(), whole);
+        fs::write(folder.path().join(FILE), "a key").unwrap();
+        let manifest = || fs::metadata(folder.path().join(MANIFEST)).unwrap().modified().unwrap();
+        let written = manifest();
+        replace(folder.path()).unwrap();
+        assert_eq!(manifest(), written, "a key is no reason to write anything");
+        fs::write(folder.path().join("background.js"), "broken").unwrap();
+        replace(folder.path()).unwrap();
+        assert_eq!(fs::read(folder.path().join(FILE)).unwrap(), b"a key");
     }
 }

@@ -14,6 +14,7 @@ mod listen;
 mod logfile;
 mod mcp;
 mod output;
+mod pair;
 mod progress;
 mod serve;
 mod session;
@@ -21,14 +22,16 @@ mod settings;
 mod status;
 mod stop;
 mod tail;
+mod token;
 mod wait;
+mod worker_exec;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{CommandFactory, Parser, Subcommand};
-use relay::log::Logs;
+use relay::log::{AppendedLog, Logs};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
@@ -81,13 +84,27 @@ enum Command {
     Browser(browser::Browser),
     #[command(subcommand)]
     Extension(extension::Extension),
+    Token(token::PrintToken),
+    McpUrl(token::McpUrl),
+    Pair(pair::Pair),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
+    WorkerExec(worker_exec::WorkerExec),
 }
 
-pub(crate) async fn run(cli: Cli) -> anyhow::Result<Outcome> {
+/// Runs what was typed.
+pub(crate) fn main(cli: Cli) -> anyhow::Result<Outcome> {
+    // What it does is for one thread, before there are others.
+    if let Some(Command::WorkerExec(worker_exec)) = cli.command {
+        return worker_exec.run();
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.context("cannot start threads")?.block_on(run(cli))
+}
+
+async fn run(cli: Cli) -> anyhow::Result<Outcome> {
     let logs = home_folder().ok().map(Logs::in_folder);
-    start_tracing(logs.as_ref(), cli.command.as_ref().is_some_and(Command::is_detached));
+    start_tracing(logs.as_ref(), &cli);
     let Some(command) = cli.command else { return without_command(cli.eval).await };
     match command {
         Command::Serve(serve) => serve.run(logs).await,
@@ -102,8 +119,12 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Command::Tail(tail) => tail.run().await,
         Command::Browser(browser) => browser.run(logs).await,
         Command::Extension(extension) => extension.run(),
+        Command::Token(token) => token.run(),
+        Command::McpUrl(url) => url.run(),
+        Command::Pair(pair) => pair.run(),
         Command::Doctor(doctor) => doctor.run().await,
         Command::Completions(completions) => completions.run(),
+        Command::WorkerExec(worker_exec) => worker_exec.run(),
     }
 }
 
@@ -118,10 +139,18 @@ async fn without_command(mut eval: execute::Eval) -> anyhow::Result<Outcome> {
     }
 }
 
-impl Command {
+impl Cli {
     /// Whether nobody reads what it says.
     fn is_detached(&self) -> bool {
-        matches!(self, Self::Serve(serve) if serve.is_detached())
+        matches!(&self.command, Some(Command::Serve(serve)) if serve.is_detached())
+    }
+
+    /// Whether it serves an agent, whose user may never see what it says.
+    fn is_mcp(&self) -> bool {
+        match &self.command {
+            Some(command) => matches!(command, Command::Mcp(_)),
+            None => self.eval.code.is_none() && !std::io::stdin().is_terminal(),
+        }
     }
 }
 
@@ -131,9 +160,10 @@ pub(crate) fn home_folder() -> anyhow::Result<PathBuf> {
     Ok(home.join(".playwriter"))
 }
 
-/// Standard error tells what the user asked for, the log for people everything.
-fn start_tracing(logs: Option<&Logs>, is_detached: bool) {
-    let stderr = (!is_detached).then(|| {
+/// Standard error tells what the user asked for, the log for people everything. The relay has that
+/// log; a program that serves an agent adds to it, and says that it is one.
+fn start_tracing(logs: Option<&Logs>, cli: &Cli) {
+    let stderr = (!cli.is_detached()).then(|| {
         tracing_subscriber::fmt::layer()
             .with_writer(progress::stderr)
             // Nobody may be listening, which is no reason to die.
@@ -141,14 +171,21 @@ fn start_tracing(logs: Option<&Logs>, is_detached: bool) {
             .with_target(false)
             .with_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| TOLD_AT_ONCE.into()))
     });
-    let file = logs.map(|logs| {
+    let file = logs.filter(|_| !cli.is_mcp()).map(|logs| {
         tracing_subscriber::fmt::layer()
             .with_writer(logs.text())
             .with_ansi(false)
             .with_target(false)
             .with_filter(EnvFilter::new(TOLD_IN_FULL))
     });
-    tracing_subscriber::registry().with(stderr).with(file).init();
+    let beside = logs.filter(|_| cli.is_mcp()).map(|logs| {
+        tracing_subscriber::fmt::layer()
+            .with_writer(AppendedLog::in_folder(logs.folder()))
+            .with_ansi(false)
+            .log_internal_errors(false)
+            .with_filter(EnvFilter::new(TOLD_IN_FULL))
+    });
+    tracing_subscriber::registry().with(stderr).with(file).with(beside).init();
 }
 
 /// Completes when the user or the system asks the program to end. It listens from the call on, so

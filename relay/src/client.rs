@@ -1,39 +1,54 @@
 //! How programs of ours talk to a running relay over HTTP.
 
+mod conversation;
 mod endpoint;
 mod tls;
 
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::client::conn::http1;
 use hyper::{Method, Request, StatusCode, header};
-use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use shared_protocol::http::{RELAY_NAME, Version};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
+use conversation::Conversation;
 pub use endpoint::{Endpoint, UnreadableEndpoint};
 
+use crate::own_socket;
+use crate::persistent::own_folder;
+use crate::proof::Nonce;
+use crate::secret::Secret;
 use crate::server::Token;
 
 /// A relay answers at once or is none.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The most that is read of any answer; a stranger on the port may send more.
-const MAX_ANSWER: usize = 64 * 1024 * 1024;
+/// How often a connection is made to a relay that began to listen just then.
+const MAX_TRIES: u32 = 5;
 
-/// Asks one relay.
+/// Asks one relay. One of this machine has to prove that it is this user's before it is shown a token;
+/// whoever took its port first would get it otherwise.
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Endpoint,
     token: Option<Token>,
     patience: Duration,
+    trust: Trust,
+}
+
+/// Whom a client shows its token.
+#[derive(Debug, Clone)]
+enum Trust {
+    /// A relay that has the secret in this folder. `None` is nobody.
+    Proven(Option<PathBuf>),
+    /// Whoever answers.
+    Anybody,
 }
 
 /// Why there is no answer.
@@ -66,6 +81,24 @@ pub enum ClientError {
     /// It said something that no relay says.
     #[error("{0} does not answer as a relay does")]
     NotARelay(Endpoint),
+    /// It does not have this user's secret.
+    #[error("what answers at {0} cannot prove that it is your relay")]
+    Unproven(Endpoint),
+}
+
+impl ClientError {
+    /// The relay that was asked.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        match self {
+            Self::NobodyThere(endpoint)
+            | Self::TooSlow(endpoint)
+            | Self::NotARelay(endpoint)
+            | Self::Unproven(endpoint)
+            | Self::Unreachable { endpoint, .. }
+            | Self::Refused { endpoint, .. } => endpoint,
+        }
+    }
 }
 
 /// An answer of whatever status.
@@ -81,7 +114,37 @@ impl Client {
     /// For the relay at an address, with the token that it may want.
     #[must_use]
     pub fn new(endpoint: Endpoint, token: Option<Token>) -> Self {
-        Self { endpoint, token, patience: PATIENCE }
+        let trust = match endpoint.is_here() {
+            true => Trust::Proven(own_folder()),
+            false => Trust::Anybody,
+        };
+        Self { endpoint, token, patience: PATIENCE, trust }
+    }
+
+    /// For a relay of this machine that has the secret in another folder than this user's.
+    #[must_use]
+    pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
+        match self.trust {
+            Trust::Proven(_) => Self { trust: Trust::Proven(Some(folder.into())), ..self },
+            Trust::Anybody => self,
+        }
+    }
+
+    /// Returns whether the relay has to prove that it is this user's.
+    pub(crate) fn wants_proof(&self) -> bool {
+        matches!(self.trust, Trust::Proven(_))
+    }
+
+    /// The token that this user's own relay takes at every door, unless the user chose one.
+    pub(crate) fn cdp_token(&self) -> Option<Token> {
+        let Trust::Proven(Some(folder)) = &self.trust else { return None };
+        Secret::read(folder).ok()?.map(|secret| secret.cdp_token())
+    }
+
+    /// For what may be shown to whoever has the port: a token that nobody else takes.
+    #[must_use]
+    pub(crate) fn trusting_anybody(self) -> Self {
+        Self { trust: Trust::Anybody, ..self }
     }
 
     /// For requests that may take longer, or must not take as long.
@@ -96,13 +159,28 @@ impl Client {
         &self.endpoint
     }
 
-    /// Which relay is there.
+    /// Returns which relay is there. Its proof is left out unless it is right.
     ///
     /// # Errors
     ///
     /// See [`ClientError`].
     pub async fn version(&self) -> Result<Version, ClientError> {
-        self.get("/version").await
+        match timeout(self.patience, self.version_and_proof()).await {
+            Ok(answer) => answer,
+            Err(_) => Err(ClientError::TooSlow(self.endpoint.clone())),
+        }
+    }
+
+    async fn version_and_proof(&self) -> Result<Version, ClientError> {
+        let Trust::Proven(folder) = &self.trust else { return self.get("/version").await };
+        let port = self.endpoint.port();
+        if let Some(folder) = folder
+            && let Some(stream) = own_socket::connect(folder, port).await
+        {
+            let mut relay = Conversation::begin(stream, &self.endpoint).await?;
+            return self.identify(&mut relay).await;
+        }
+        self.identified().await.map(|(_, version)| version)
     }
 
     /// Asks for JSON.
@@ -142,7 +220,12 @@ impl Client {
         path: &str,
         body: Option<String>,
     ) -> Result<T, ClientError> {
-        let Answer { status, body } = self.send(method, path, body).await?;
+        let answer = self.send(method, path, body).await?;
+        self.read(answer)
+    }
+
+    fn read<T: DeserializeOwned>(&self, answer: Answer) -> Result<T, ClientError> {
+        let Answer { status, body } = answer;
         if !status.is_success() {
             let (endpoint, reason) = (self.endpoint.clone(), body.trim().to_owned());
             return Err(ClientError::Refused { endpoint, status, reason });
@@ -173,6 +256,48 @@ impl Client {
         path: &str,
         body: Option<String>,
     ) -> Result<Answer, ClientError> {
+        let mut relay = self.connected().await?;
+        let token = self.token.clone().or_else(|| self.cdp_token());
+        let request = self.request(method, path, body, token.as_ref())?;
+        relay.ask(request).await
+    }
+
+    /// Connects to a relay that may be shown the token.
+    async fn connected(&self) -> Result<Conversation, ClientError> {
+        let Trust::Proven(folder) = &self.trust else { return self.by_port().await };
+        if let Some(folder) = folder
+            && let Some(stream) = own_socket::connect(folder, self.endpoint.port()).await
+        {
+            return Conversation::begin(stream, &self.endpoint).await;
+        }
+        match self.identified().await? {
+            (relay, Version { proof: Some(_), .. }) => Ok(relay),
+            (_, Version { proof: None, .. }) => Err(ClientError::Unproven(self.endpoint.clone())),
+        }
+    }
+
+    /// Connects by the port, and asks who answers. The proof is left out unless it is right.
+    ///
+    /// A relay may have come after the connection was made. Then whoever had the port before has the
+    /// connection and passes the relay's answers on, and a new connection is made.
+    async fn identified(&self) -> Result<(Conversation, Version), ClientError> {
+        let mut tries = MAX_TRIES;
+        loop {
+            let began = Instant::now();
+            let mut relay = self.by_port().await?;
+            let version = self.identify(&mut relay).await?;
+            let listening = version.listening.map(u64::from).map(Duration::from_millis);
+            if version.proof.is_none() || listening.is_some_and(|it| it >= began.elapsed()) {
+                return Ok((relay, version));
+            }
+            tries -= 1;
+            if tries == 0 {
+                return Ok((relay, Version { proof: None, ..version }));
+            }
+        }
+    }
+
+    async fn by_port(&self) -> Result<Conversation, ClientError> {
         let name = self.endpoint.name();
         let stream = TcpStream::connect((name, self.endpoint.port())).await;
         let stream =
@@ -181,46 +306,29 @@ impl Client {
                 false => self.unreachable(&error),
             })?;
         if !self.endpoint.is_encrypted() {
-            return self.exchange_over(stream, method, path, body).await;
+            return Conversation::begin(stream, &self.endpoint).await;
         }
         let stream =
             tls::encrypted(stream, name).await.map_err(|error| self.unreachable(&error))?;
-        self.exchange_over(stream, method, path, body).await
+        Conversation::begin(stream, &self.endpoint).await
     }
 
-    async fn exchange_over(
-        &self,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-        method: Method,
-        path: &str,
-        body: Option<String>,
-    ) -> Result<Answer, ClientError> {
-        let failed = |error: hyper::Error| match error.is_parse() {
-            true => ClientError::NotARelay(self.endpoint.clone()),
-            false => self.unreachable(&error),
+    /// Asks who answers, and for a proof, which is left out unless it is right.
+    async fn identify(&self, relay: &mut Conversation) -> Result<Version, ClientError> {
+        let Some(nonce) = Nonce::random() else {
+            return Err(ClientError::Unproven(self.endpoint.clone()));
         };
-        let request = self.request(method, path, body)?;
-        let (mut sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(failed)?;
-        let asking = async {
-            let (head, body) = sender.send_request(request).await.map_err(failed)?.into_parts();
-            let body = Limited::new(body, MAX_ANSWER).collect().await.map_err(|error| {
-                match error.downcast::<LengthLimitError>() {
-                    Ok(_) => ClientError::NotARelay(self.endpoint.clone()),
-                    Err(error) => self.unreachable(&*error),
-                }
-            })?;
-            let body = String::from_utf8(body.to_bytes().into());
-            let body = body.map_err(|_| ClientError::NotARelay(self.endpoint.clone()))?;
-            Ok(Answer { status: head.status, body })
+        let path = format!("/version?{}", nonce.as_query());
+        let request = self.request(Method::GET, &path, None, None)?;
+        let version: Version = self.read(relay.ask(request).await?)?;
+        let is_right = |proof: &String| {
+            let Trust::Proven(Some(folder)) = &self.trust else { return false };
+            let Ok(Some(secret)) = Secret::read(folder) else { return false };
+            let here = self.endpoint.address().zip(version.listening);
+            here.is_some_and(|(here, since)| nonce.is_proven(proof, &secret, here, since))
         };
-        let mut connection = std::pin::pin!(connection);
-        let mut asking = std::pin::pin!(asking);
-        tokio::select! {
-            answer = &mut asking => answer,
-            // What it failed with, the request says.
-            _ = &mut connection => asking.await,
-        }
+        let proof = version.proof.clone().filter(is_right);
+        Ok(Version { proof, ..version })
     }
 
     fn request(
@@ -228,13 +336,13 @@ impl Client {
         method: Method,
         path: &str,
         body: Option<String>,
+        token: Option<&Token>,
     ) -> Result<Request<Full<Bytes>>, ClientError> {
         let mut request = Request::builder()
             .method(method)
             .uri(self.endpoint.path(path))
-            .header(header::HOST, self.endpoint.authority())
-            .header(header::CONNECTION, "close");
-        if let Some(token) = &self.token {
+            .header(header::HOST, self.endpoint.authority());
+        if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, token.as_header());
         }
         if body.is_some() {

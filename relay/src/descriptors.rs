@@ -5,12 +5,43 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::RawFd;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use command_fds::{CommandFdExt, FdMapping};
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, prlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::process::{Child, Command};
 
 /// How `/proc` marks a descriptor that no other program inherits.
 const CLOSED_ON_EXEC: u32 = 0o2_000_000;
+
+/// How many files and sockets a relay may have open, if the system lets it: browsers and clients need
+/// some each, and what a stranger holds must not be missing elsewhere.
+const WANTED: u64 = if cfg!(target_os = "macos") { 10_240 } else { 65_536 };
+
+/// The limit that this process was started with, which its children get back.
+static INHERITED: OnceLock<Rlimit> = OnceLock::new();
+
+/// Lets this process have as many files and sockets open as it may, within reason.
+pub fn raise_limit() {
+    let inherited = getrlimit(Resource::Nofile);
+    let Some(current) = inherited.current else { return };
+    let wanted = WANTED.min(inherited.maximum.unwrap_or(u64::MAX));
+    if wanted <= current {
+        return;
+    }
+    let raised = Rlimit { current: Some(wanted), maximum: inherited.maximum };
+    match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => drop(INHERITED.set(inherited)),
+        Err(error) => tracing::debug!(%error, "the limit of open files stays {current}"),
+    }
+}
+
+/// How many files and sockets this process may have open.
+pub(crate) fn limit() -> u64 {
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
 
 /// Starts a program with these descriptors, and nothing in the place of others that it would inherit.
 /// The descriptors are its own then: the end of a pipe that we kept would hide that it has ended.
@@ -20,8 +51,23 @@ pub(crate) fn spawn_with(mut command: Command, mut given: Vec<FdMapping>) -> io:
             given.push(FdMapping { parent_fd: File::open("/dev/null")?.into(), child_fd });
         }
     }
-    command.fd_mappings(given).map_err(io::Error::other)?.spawn()
+    let child = command.fd_mappings(given).map_err(io::Error::other)?.spawn()?;
+    give_inherited_limit(&child);
+    Ok(child)
 }
+
+/// Programs that look at each descriptor that they might have, or that keep them in sets of a fixed
+/// size, count on the usual limit.
+#[cfg(target_os = "linux")]
+fn give_inherited_limit(child: &Child) {
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let (Some(id), Some(inherited)) = (id, INHERITED.get()) else { return };
+    // It has ended already, or has other limits of its own.
+    prlimit(Some(id), Resource::Nofile, *inherited).ok();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_inherited_limit(_: &Child) {}
 
 /// Beyond standard input, output and error. Ours are closed on exec. Only Linux tells.
 fn inherited() -> Vec<RawFd> {

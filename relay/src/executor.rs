@@ -5,10 +5,12 @@
 
 mod api;
 mod keys;
+mod launcher;
 mod limits;
 mod outcome;
 mod pipe;
 mod place;
+mod playwright;
 mod process;
 mod runtime;
 mod scripts;
@@ -20,6 +22,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use futures_util::future::join_all;
+use shared_protocol::http::SandboxStatus;
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
@@ -32,9 +35,11 @@ pub use limits::{DEFAULT_TIMEOUT, MAX_CODE, MAX_SESSIONS, MAX_TIMEOUT, longest};
 use limits::{FORGOTTEN, LOOK};
 pub(crate) use place::Doors;
 use place::Place;
-pub use runtime::{OLDEST_NODE, Playwright, RuntimeError, mended_node};
+pub use playwright::Playwright;
+pub use runtime::{OLDEST_NODE, RuntimeError, mended_node};
 use session::Session;
 
+use crate::sandbox::{AgentsNetwork, SandboxMode};
 use crate::server::Browsers;
 
 /// Where an executor keeps its files, and what it runs.
@@ -44,6 +49,15 @@ pub struct ExecutorOptions {
     pub folder: Option<PathBuf>,
     /// The `playwright-core` to use, when the caller names none.
     pub playwright: Option<PathBuf>,
+    /// A `playwriter` program of this version, which puts code behind a boundary that the system keeps.
+    /// It is opened when the relay starts. Without one, JavaScript alone keeps code in.
+    pub launcher: Option<PathBuf>,
+    /// Whether code is run where the system cannot keep the boundary.
+    pub sandbox: SandboxMode,
+    /// The servers that code may connect to by itself.
+    pub network: AgentsNetwork,
+    /// The newest version of Landlock to use, to see what an older kernel would do.
+    pub newest_landlock: Option<u8>,
 }
 
 /// All sessions of a relay. Cheap to clone.
@@ -117,7 +131,10 @@ impl Executor {
         let text = match session {
             Some(session) => {
                 session.reset().await;
-                format!("session {name} was reset: its state is empty, the tabs are untouched")
+                format!(
+                    "session {name} was reset: the connection to the browser was reset and is made \
+                     anew by the next call, its state is empty, the tabs are untouched"
+                )
             }
             None => format!("there is no session {name} yet, so its state is empty"),
         };
@@ -131,6 +148,17 @@ impl Executor {
             session.end().await;
         }
         session.is_some()
+    }
+
+    /// Returns what the system keeps code from.
+    pub(crate) async fn sandbox(&self) -> SandboxStatus {
+        self.0.place.launcher().status().await
+    }
+
+    /// Returns whether a worker holds the other end of a connection by its inode. Only workers that
+    /// the system does not keep from the relay's port are looked at.
+    pub(crate) fn holds_socket(&self, inode: u64) -> bool {
+        self.0.place.launcher().running().holds_socket(inode)
     }
 
     /// Ends all workers, those too that run code.
@@ -209,6 +237,7 @@ impl Executor {
                  `playwriter session delete <id>`"
             ));
         }
+        self.0.place.check_folder()?;
         let session = Arc::new(Session::new(name.clone(), wanted, Arc::clone(&self.0.place)));
         sessions.insert(name, Arc::clone(&session));
         Ok(session)

@@ -11,22 +11,30 @@ pub mod browser_version;
 pub mod bundled;
 pub mod cdp;
 pub mod client;
-mod descriptors;
+pub mod descriptors;
 pub mod executor;
 pub mod log;
 pub mod mcp;
+mod own_socket;
+pub mod pairing;
 pub mod payload;
 pub mod persistent;
+mod proof;
 mod record;
+pub mod sandbox;
+mod secret;
 pub mod server;
 pub mod state;
 
 pub use persistent::{
     ConnectOptions, ConnectedExtension, Connection, PersistentRelay, PersistentRelayOptions,
-    RelayServerError, StopOptions, WaitOptions, cdp_url, choose_window_mode, connect_to_playwriter,
-    ensure_persistent_relay, how_to_start, stop_relay, version_of_ours, wait_for_extension,
+    RelayServerError, StopOptions, UNPROVEN, WaitOptions, cdp_url, choose_window_mode,
+    connect_to_playwriter, ensure_persistent_relay, how_to_start, stop_relay, version_of_ours,
+    wait_for_extension,
 };
-pub use server::{RelayEvent, RelayServer, RelayServerOptions, start_relay_server};
+pub use secret::{SecretError, tokens_of_user};
+pub use server::{Logger, RelayEvent, RelayServer, RelayServerOptions, start_relay_server};
+pub use shared_protocol::LogLevel;
 
 /// The id that the `key` in our extension's manifest gives it.
 pub const EXTENSION_ID: &str = "joeomfljfbehbofidokmedgkaibdmpkp";

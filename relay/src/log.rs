@@ -3,11 +3,13 @@
 //! Whoever has something to say hands over a small line of its own and goes on; one thread writes.
 //! When that cannot keep up, lines are dropped and their number is written in their place.
 
+mod appended;
 mod entry;
 mod excerpt;
 mod file;
 mod text;
 mod traffic;
+mod typed;
 mod writer;
 
 use std::fmt;
@@ -18,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::server::Token;
+pub use appended::AppendedLog;
 use entry::Entry;
 pub(crate) use excerpt::line;
 pub(crate) use file::make_folder;

@@ -4,9 +4,8 @@ mod cli;
 
 use std::process::ExitCode;
 
-#[tokio::main]
-async fn main() -> ExitCode {
-    match cli::run(cli::Cli::from_environment()).await {
+fn main() -> ExitCode {
+    match cli::main(cli::Cli::from_environment()) {
         Ok(outcome) => outcome.into(),
         Err(error) => cli::failed(&error),
     }

@@ -41,6 +41,7 @@ pub async fn serve_stdio(
     browser: Option<String>,
     end: impl Future<Output = ()>,
 ) -> Result<(), BadGreeting> {
+    tracing::debug!(pid = std::process::id(), "serving an agent over standard input and output");
     let own = session.is_none().then(SessionName::unique);
     let server =
         Mcp::new(Backend::There(Box::new(relay.clone())), session.or_else(|| own.clone()), browser);
@@ -142,12 +143,14 @@ impl ServerHandler for Mcp {
     }
 }
 
+/// Notes of ours are a block of their own, which no page's text can be part of.
 fn shown(outcome: Outcome) -> CallToolResult {
+    let notes = outcome.notes_shown().map(ContentBlock::text);
     let images = outcome.images.into_iter();
     let images = images.map(|image| ContentBlock::image(image.data, image.mime_type));
     let is_silent = outcome.text.is_empty() && images.len() == 0;
     let text = if is_silent { "done; there is no value".to_owned() } else { outcome.text };
     let text = (!text.is_empty()).then(|| ContentBlock::text(text));
-    let content = text.into_iter().chain(images).collect();
+    let content = notes.into_iter().chain(text).chain(images).collect();
     if outcome.failed { CallToolResult::error(content) } else { CallToolResult::success(content) }
 }

@@ -16,13 +16,14 @@ mod wait;
 
 use std::path::{Path, PathBuf};
 
+use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::Version;
 
 pub use connect::{ConnectOptions, Connection, cdp_url, connect_to_playwriter};
 pub use ensure::{
     PersistentRelay, PersistentRelayOptions, choose_window_mode, ensure_persistent_relay,
 };
-pub use error::{RelayServerError, how_to_start};
+pub use error::{RelayServerError, UNPROVEN, how_to_start};
 pub use stop::{StopOptions, stop_relay};
 pub use wait::{ConnectedExtension, WaitOptions, wait_for_extension};
 
@@ -36,15 +37,22 @@ use crate::client::{Client, ClientError, is_ours};
 pub async fn version_of_ours(client: &Client) -> Result<Version, RelayServerError> {
     let version = client.version().await?;
     let port = client.endpoint().port();
-    match is_ours(&version) {
+    if !is_ours(&version) {
+        return Err(RelayServerError::AnotherRelay { port, version: version.version });
+    }
+    match version.proof.is_some() || !client.wants_proof() {
         true => Ok(version),
-        false => Err(RelayServerError::AnotherRelay { port, version: version.version }),
+        false => Err(ClientError::Unproven(client.endpoint().clone()).into()),
     }
 }
 
 /// Why a relay did not answer as ours do: one of another project does not know what they are asked.
 pub(crate) async fn explained(client: &Client, error: ClientError) -> RelayServerError {
-    if !matches!(error, ClientError::Refused { .. } | ClientError::NotARelay(_)) {
+    let may_be_another = matches!(
+        error,
+        ClientError::Refused { .. } | ClientError::NotARelay(_) | ClientError::Unproven(_)
+    );
+    if !may_be_another {
         return error.into();
     }
     match version_of_ours(client).await {
@@ -54,9 +62,14 @@ pub(crate) async fn explained(client: &Client, error: ClientError) -> RelayServe
 }
 
 /// `.playwriter` in a home folder, by default this user's.
-fn folder_of(home: Option<&Path>) -> Result<PathBuf, RelayServerError> {
+pub(crate) fn folder_of(home: Option<&Path>, port: u16) -> Result<PathBuf, RelayServerError> {
     let home = home.map(Path::to_owned).or_else(std::env::home_dir);
-    home.map(|home| home.join(".playwriter")).ok_or(RelayServerError::NoHome)
+    home.map(|home| home.join(".playwriter")).ok_or(RelayServerError::NoHome { port })
+}
+
+/// `.playwriter` in this user's home folder, if there is one.
+pub(crate) fn own_folder() -> Option<PathBuf> {
+    folder_of(None, DEFAULT_PORT).ok()
 }
 
 fn log_file(folder: &Path) -> PathBuf {

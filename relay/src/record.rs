@@ -149,6 +149,14 @@ impl Pen {
     }
 }
 
+/// Returns the ports of all relays that left a note in a folder.
+pub(crate) fn ports(folder: &Path) -> Vec<u16> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = files.filter_map(|file| file.file_name().into_string().ok());
+    let port = |name: String| name.strip_prefix("relay-")?.strip_suffix(".json")?.parse().ok();
+    names.filter_map(port).collect()
+}
+
 fn path(folder: &Path, port: u16) -> PathBuf {
     folder.join(format!("relay-{port}.json"))
 }

@@ -1,5 +1,6 @@
 //! Sockets and a clock around the pure [`Relay`]: one task owns it, everything else sends to it.
 
+mod accept;
 mod browsers;
 mod call;
 mod changes;
@@ -11,14 +12,21 @@ mod events;
 mod guard;
 mod json;
 mod listen;
+mod logger;
 mod mcp;
 mod outbox;
+mod pairing;
+mod peer;
 mod protocol;
+mod refusals;
 mod reply;
 mod routes;
 mod sessions;
 mod socket;
+mod strangers;
 mod token;
+mod tokens;
+mod users;
 mod workers;
 
 use std::io;
@@ -34,19 +42,34 @@ use shared_protocol::{DEFAULT_PORT, TargetId};
 use tokio::sync::{Notify, broadcast, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
+use tracing::instrument::WithSubscriber;
+use warp::{Filter, Reply};
 
 use crate::executor::{Doors, Executor, ExecutorOptions, Keys};
 use crate::log::Logs;
-use crate::persistent::RelayServerError;
+use crate::own_socket::OwnSocket;
+use crate::persistent::{RelayServerError, folder_of};
 use crate::record::Note;
+use crate::secret::{Secret, SecretError};
 use crate::state::{self, Input, Relay};
+use accept::Accept;
 pub(crate) use browsers::Browsers;
 pub use changes::RelayEvent;
 use changes::{Publisher, Seen};
-use control::Control;
+use control::{Control, Others};
 use events::{Event, Handle};
 use guard::Policy;
+use listen::Listening;
+pub use logger::Logger;
+use pairing::Pairing;
+pub use pairing::PairingMode;
+use peer::Peers;
+pub use peer::user_at_ipv6_loopback;
+use refusals::Refusals;
 pub use token::Token;
+use tokens::Tokens;
+use users::Users;
+pub use users::{AllowedUser, NoSuchUser, user_name};
 
 /// How long sockets may take to say goodbye when the relay stops.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -65,13 +88,24 @@ pub struct RelayOptions {
     pub allowed_hosts: Vec<String>,
     /// What programs must show. Needed where other machines can reach the relay.
     pub token: Option<Token>,
+    /// Users of this machine who are served like this one and root.
+    pub allowed_users: Vec<AllowedUser>,
     /// What clients may do beyond driving tabs.
     pub policy: state::Policy,
     /// What the relay leaves on disk.
     pub logs: Option<Logs>,
+    /// Takes the relay's words, which otherwise go to the process's own `tracing`.
+    pub logger: Option<Logger>,
     /// A folder for a note that only this user can read, with which the relay can be asked to stop
     /// ([`RelayServer::asked_to_stop`]).
     pub note: Option<PathBuf>,
+    /// The folder with the secret of this user, from which the keys of extensions and programs come.
+    /// Without one, no extension can prove itself, and all are believed.
+    pub secret: Option<PathBuf>,
+    /// Whether CDP clients have to show a token, too: the user's, or one that is derived from the secret.
+    pub paired: bool,
+    /// Which extensions are let in.
+    pub pairing: PairingMode,
     /// What `playwriter serve` was told, but for the token. It stands in the note, so that a newer
     /// relay in the place of this one is like it.
     pub arguments: Vec<String>,
@@ -91,9 +125,14 @@ impl Default for RelayOptions {
             port: DEFAULT_PORT,
             allowed_hosts: Vec::new(),
             token: None,
+            allowed_users: Vec::new(),
             policy: state::Policy::default(),
             logs: None,
+            logger: None,
             note: None,
+            secret: None,
+            paired: false,
+            pairing: PairingMode::default(),
             arguments: Vec::new(),
             has_browser: false,
             version: crate::VERSION.to_owned(),
@@ -111,29 +150,35 @@ pub struct RelayServerOptions {
     pub host: String,
     /// What programs must show. Needed where other machines can reach the relay.
     pub token: Option<Token>,
+    /// Takes the relay's words, which otherwise go to the process's own `tracing`.
+    pub logger: Option<Logger>,
     /// Whether tabs that clients open go to a window of their own.
     pub separate_window: bool,
     /// Whether a client that finds no tab gets one.
     pub auto_enable: bool,
+    /// The home folder in whose `.playwriter` the secret of its user is; this user's when `None`.
+    pub home: Option<PathBuf>,
 }
 
 impl Default for RelayServerOptions {
     fn default() -> Self {
         let RelayOptions { host, port, token, policy, .. } = RelayOptions::default();
         let state::Policy { separate_window, opens_first_tab: auto_enable, .. } = policy;
-        Self { port, host, token, separate_window, auto_enable }
+        Self { port, host, token, logger: None, separate_window, auto_enable, home: None }
     }
 }
 
 impl From<RelayServerOptions> for RelayOptions {
     fn from(options: RelayServerOptions) -> Self {
-        let RelayServerOptions { port, host, token, separate_window, auto_enable } = options;
+        let RelayServerOptions { port, host, token, logger, separate_window, auto_enable, home } =
+            options;
         let policy = state::Policy {
             separate_window,
             opens_first_tab: auto_enable,
             ..state::Policy::default()
         };
-        Self { host, port, token, policy, ..Self::default() }
+        let secret = folder_of(home.as_deref(), port).ok();
+        Self { host, port, token, logger, policy, secret, ..Self::default() }
     }
 }
 
@@ -158,7 +203,9 @@ impl From<RelayServerOptions> for RelayOptions {
 pub async fn start_relay_server(
     options: RelayServerOptions,
 ) -> Result<RelayServer, RelayServerError> {
-    Ok(RelayServer::start(&options.into()).await?)
+    let port = options.port;
+    let started = RelayServer::start(&options.into()).await;
+    started.map_err(|source| RelayServerError::Start { port, source })
 }
 
 /// Why a relay did not start.
@@ -179,6 +226,11 @@ pub enum StartError {
         "the token is empty, or has other characters than letters, digits and signs\n\nhint: use a secret like one from `openssl rand -hex 16`"
     )]
     UnusableToken,
+    /// Other machines could find it out.
+    #[error(
+        "the token is too short for a relay that other machines can reach: 16 characters are needed\n\nhint: use a secret like one from `openssl rand -hex 16`"
+    )]
+    ShortToken,
     /// No such name.
     #[error(
         "the address of {0} cannot be found\n\nhint: use an address of this machine, or leave --host out"
@@ -187,6 +239,9 @@ pub enum StartError {
     /// Somebody else listens there.
     #[error("port {0} is already in use")]
     PortTaken(u16),
+    /// Paired programs need a secret.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
     /// The system refused for another reason.
     #[error("cannot listen on {address}")]
     Listen {
@@ -209,6 +264,7 @@ pub struct RelayServer {
     note: Option<Note>,
     stop_wanted: Arc<Notify>,
     executor: Executor,
+    tokens: Tokens,
 }
 
 impl RelayServer {
@@ -218,24 +274,41 @@ impl RelayServer {
     ///
     /// Says why the address cannot be had.
     pub async fn start(options: &RelayOptions) -> Result<Self, StartError> {
-        let (listeners, port) = listen::listen(options).await?;
+        match &options.logger {
+            Some(logger) => Self::begin(options).with_subscriber(logger.subscriber()).await,
+            None => Self::begin(options).await,
+        }
+    }
+
+    /// As [`RelayServer::start`]; all that it spawns talks to whom it talks itself.
+    async fn begin(options: &RelayOptions) -> Result<Self, StartError> {
+        let Listening { listeners, port, since, ipv6_refused } = listen::listen(options).await?;
         let (for_workers, workers) = listen::for_workers()?;
         // Only the one that has the port may touch the files.
         let logs = options.logs.clone().filter(Logs::open);
-        let token = options.token.clone();
+        let tokens = tokens(options)?;
+        let token = tokens.for_cdp();
         let traffic = logs.as_ref().map(|logs| logs.traffic(token.clone()));
         let (handle, mut events) = Handle::new();
         let inbox = handle.downgrade();
         let (publisher, seen) = Publisher::new();
         let relay = Relay::new(TargetId::clone(handle.browser_id()), options.policy);
+        let relay = if options.secret.is_some() { relay.with_pairing() } else { relay };
+        let pairing = Arc::new(Pairing::new(options.secret.clone(), options.pairing, port, since));
         let note = options.note.as_deref().and_then(|folder| leave_note(folder, port, options));
         let keys = Keys::default();
-        let policy = Policy::new(&options.host, &options.allowed_hosts, options.token.clone())
-            .with_owner(note.as_ref().map(Note::key));
+        let peers = Arc::new(Peers::new());
+        let users = Arc::new(Users::new(&options.allowed_users));
+        let refusals = Arc::new(Refusals::default());
+        let policy = Policy::new(&options.host, &options.allowed_hosts, tokens.clone())
+            .with_owner(note.as_ref().map(Note::key))
+            .with_secret(options.secret.clone(), since)
+            .with_users(Arc::clone(&users), Arc::clone(&refusals));
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let browsers = Browsers::new(handle.clone(), seen.status.clone());
         let doors = Doors { workers, others: port };
         let executor = Executor::new(&options.executor, doors, browsers, keys.clone());
+        let policy = policy.with_workers(executor.clone());
         let stop_wanted = Arc::new(Notify::new());
         let version = options.version.clone();
         let stop_asked = Arc::clone(&stop_wanted);
@@ -244,44 +317,72 @@ impl RelayServer {
             allowed_hosts: options.allowed_hosts.clone(),
             allow_focus: options.policy.may_focus,
             whole_profile: options.policy.whole_profile,
+            wants_token: options.token.is_some(),
+            is_paired: options.paired,
+            allowed_users: options.allowed_users.iter().map(ToString::to_string).collect(),
+            pairing_required: options.pairing == PairingMode::Required,
+            agents_may: options.policy.agents_may.names().map(str::to_owned).collect(),
+        };
+        let others = Others {
+            peers: Arc::clone(&peers),
+            refusals: Arc::clone(&refusals),
+            ipv6_refused: ipv6_refused.map(|error| error.to_string()),
         };
         let control = Control {
             settings,
+            others,
             stop: stop_asked,
+            pairing: Arc::clone(&pairing),
             note: note.as_ref().map(|note| note.pen().clone()),
+            executor: executor.clone(),
         };
         let agents = executor.clone();
-        let routes = routes::routes(handle.clone(), policy, control, version, agents);
+        let routes = routes::routes(handle.clone(), policy, control, version, agents, pairing);
+        let routes = routes.map(Reply::into_response).boxed();
         let (stop, stopped) = oneshot::channel::<()>();
         // Told or dropped: either way nobody wants the relay any more.
-        let stopped = stopped.map(drop).shared();
+        let stopped = stopped.map(drop).boxed().shared();
+        let places = accept::places();
+        let accept = Accept { routes, peers, users, refusals, places, stopped: stopped.clone() };
         // Whoever has sent half a request, or does not read the answer, holds nobody up for longer.
+        let own = [&options.note, &options.secret, &options.executor.folder];
+        let own: Arc<[PathBuf]> = own.into_iter().flatten().cloned().collect();
         let workers_stopped = stopped.clone();
         let overdue = stopped.clone().then(|()| sleep(GOODBYE));
-        let serving = listeners.into_iter().map(move |listener| {
-            warp::serve(routes.clone()).incoming(listener).graceful(stopped.clone()).run()
-        });
-        let serving = join_all(serving);
+        let own_socket = options.secret.as_deref().and_then(|folder| own_socket(folder, port));
+        let serving_own = match own_socket {
+            Some(socket) => accept.clone().serve(socket).boxed(),
+            None => future::ready(()).boxed(),
+        };
+        let serving = listeners.into_iter().map(move |listener| accept.clone().serve(listener));
+        let serving = future::join(join_all(serving), serving_own);
         let serving_workers = workers::serve(for_workers, handle.clone(), keys);
         let serving_workers = future::select(Box::pin(serving_workers), workers_stopped);
-        let serving = tokio::spawn(async move {
+        let serving = async move {
             tokio::select! {
                 _ = future::join(serving, serving_workers) => {}
                 () = overdue => {}
-                () = event_loop::run(relay, &mut events, inbox, publisher, traffic, token) => {}
+                () = event_loop::run(relay, &mut events, inbox, publisher, traffic, token, own) => {}
             }
             // The loop's outboxes are gone, so every socket says goodbye and then drops its handle.
             let sockets_ended = async { while events.recv().await.is_some() {} };
             drop(timeout(GOODBYE, sockets_ended).await);
-        });
+        };
+        let serving = tokio::spawn(serving.with_current_subscriber());
         tracing::info!(%address, host = options.host, "relay is listening");
-        Ok(Self { address, handle, seen, stop, serving, logs, note, stop_wanted, executor })
+        Ok(Self { address, handle, seen, stop, serving, logs, note, stop_wanted, executor, tokens })
     }
 
     /// Where programs on this machine reach it.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The token that agents show at `/mcp` and `/sessions`; `None` if the secret is gone.
+    #[must_use]
+    pub fn agents_token(&self) -> Option<Token> {
+        self.tokens.for_agents()
     }
 
     /// Who comes and goes from now on. It ends with the relay; a program that does not look misses
@@ -355,6 +456,30 @@ impl RelayServer {
             drop(timeout(LAST_LINES, logs.written()).await);
         }
     }
+}
+
+/// Our own programs come by the port where there is no socket.
+fn own_socket(folder: &Path, port: u16) -> Option<OwnSocket> {
+    OwnSocket::listen(folder, port)
+        .inspect_err(|error| tracing::debug!(%error, "there is no socket for our own programs"))
+        .ok()
+}
+
+/// A relay works without a secret that others know, unless programs are to be paired by it.
+fn tokens(options: &RelayOptions) -> Result<Tokens, StartError> {
+    let kept = match options.secret.as_deref().map(Secret::read_or_make).transpose() {
+        Ok(kept) => kept,
+        Err(error) if options.paired && options.token.is_none() => return Err(error.into()),
+        Err(error) => {
+            tracing::warn!("the relay cannot prove whose it is: {error}");
+            None
+        }
+    };
+    Ok(match (&options.token, &options.secret) {
+        (Some(token), _) => Tokens::chosen(token.clone()),
+        (None, Some(folder)) if kept.is_some() => Tokens::of_user(folder.clone(), options.paired),
+        (None, _) => Tokens::of_relay(Secret::of_process()?, options.paired),
+    })
 }
 
 /// A relay works without its note, so a failure is only said.

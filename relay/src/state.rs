@@ -21,6 +21,7 @@ mod extensions;
 mod features;
 mod fetch;
 mod filter;
+mod folders;
 mod from_extension;
 mod later;
 mod on_target;
@@ -28,6 +29,7 @@ mod overrides;
 mod permissions;
 mod reconnect;
 mod requests;
+mod restricted;
 mod screencast;
 mod scripts;
 mod seats;
@@ -35,9 +37,11 @@ mod sessions;
 mod shared;
 mod status;
 mod stops;
+mod storage;
 mod targets;
 mod trace;
 mod turn;
+mod visibility;
 mod window_mode;
 mod windows;
 mod wishes;
@@ -55,15 +59,18 @@ use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 use clients::{Client, Clients};
 pub use confinement::Confinement;
 use cookies::CookieJobs;
-pub use downloads::WantedCopy;
+pub use downloads::{ToldFile, WantedCopy};
 use extensions::{Extension, Extensions};
 use requests::{Asker, Purpose, Request, Requests};
+use restricted::OnRefusal;
 use sessions::{Kind, Seat, Sessions};
 use turn::Turn;
 
-/// How many clients may be connected, and how many extensions.
-const MAX_CLIENTS: usize = 256;
+/// How many clients may be connected, and how many extensions. Those that have not proven themselves
+/// are counted apart: anybody can make up any number of them.
+pub(crate) const MAX_CLIENTS: usize = 256;
 const MAX_EXTENSIONS: usize = 64;
+const MAX_UNPROVEN: usize = 8;
 
 /// How many of the clients may be of one agent's session; its code could open any number.
 const MAX_CONFINED: usize = 4;
@@ -93,6 +100,8 @@ pub enum Input {
         connection: ConnectionId,
         hello: ExtensionHello,
         user_agent: String,
+        /// Whether it has shown that it has a key of this user's.
+        proven: bool,
     },
     ExtensionSent {
         connection: ConnectionId,
@@ -153,7 +162,7 @@ pub enum Effect {
     CloseExtension { connection: ConnectionId, code: CloseCode, reason: String },
     SendToClient { client: ClientId, frame: Frame },
     CloseClient { client: ClientId, code: CloseCode, reason: String },
-    CopyDownload { connection: ConnectionId, guid: String, from: PathBuf, to: Vec<WantedCopy> },
+    CopyDownload { connection: ConnectionId, guid: String, from: ToldFile, to: Vec<WantedCopy> },
     Log { level: LogLevel, text: String },
 }
 
@@ -168,6 +177,30 @@ pub struct Policy {
     pub may_focus: bool,
     /// Whether clients see and clear the cookies and caches of the whole profile.
     pub whole_profile: bool,
+    /// What agents may let pages do.
+    pub agents_may: AgentsMay,
+}
+
+/// What agents may let pages do with the user's devices. Without it, a page that talks an agent into
+/// something could listen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AgentsMay {
+    /// See.
+    pub camera: bool,
+    /// Listen.
+    pub microphone: bool,
+    /// Read what the user has copied.
+    pub clipboard_read: bool,
+}
+
+impl AgentsMay {
+    /// As `--agents-may` names them.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let Self { camera, microphone, clipboard_read } = self;
+        let all =
+            [(camera, "camera"), (microphone, "microphone"), (clipboard_read, "clipboard-read")];
+        all.into_iter().filter_map(|(is_allowed, name)| is_allowed.then_some(name))
+    }
 }
 
 impl Default for Policy {
@@ -177,6 +210,7 @@ impl Default for Policy {
             opens_first_tab: true,
             may_focus: false,
             whole_profile: false,
+            agents_may: AgentsMay::default(),
         }
     }
 }
@@ -187,6 +221,8 @@ pub struct Relay {
     /// The target id of the browser that the relay pretends to be.
     browser_id: TargetId,
     policy: Policy,
+    /// Whether extensions can prove themselves: then only those that have are believed about files.
+    pairs: bool,
     extensions: Extensions,
     clients: Clients,
     requests: Requests,
@@ -198,6 +234,8 @@ pub struct Relay {
     revision: u64,
     /// Whether something has come or gone that decides where Chrome attaches to children.
     children_changed: bool,
+    /// Whether a tab has come, gone or moved on, which decides where permissions count.
+    tabs_changed: bool,
 }
 
 impl Relay {
@@ -207,6 +245,7 @@ impl Relay {
         Self {
             browser_id,
             policy,
+            pairs: false,
             extensions: Extensions::default(),
             clients: Clients::default(),
             requests: Requests::default(),
@@ -216,7 +255,14 @@ impl Relay {
             sessions_named: 1,
             revision: 0,
             children_changed: false,
+            tabs_changed: false,
         }
+    }
+
+    /// Believes only extensions that have proven themselves about files.
+    #[must_use]
+    pub fn with_pairing(self) -> Self {
+        Self { pairs: true, ..self }
     }
 
     /// Applies one input. Does not fail: a peer's mistake becomes an effect that answers the peer.
@@ -224,8 +270,8 @@ impl Relay {
     pub fn handle(&mut self, input: Input, now: Instant) -> Vec<Effect> {
         let mut turn = Turn::at(now);
         match input {
-            Input::ExtensionConnected { connection, hello, user_agent } => {
-                self.extension_connected(connection, hello, user_agent, &mut turn);
+            Input::ExtensionConnected { connection, hello, user_agent, proven } => {
+                self.extension_connected(connection, hello, user_agent, proven, &mut turn);
             }
             Input::ExtensionSent { connection, message } => {
                 self.extension_sent(connection, message, &mut turn);
@@ -242,6 +288,9 @@ impl Relay {
                 confinement,
             } => {
                 let extension = extension.as_deref();
+                let is_confined = confinement.is_some();
+                // It is asked for by nobody who is confined.
+                let page = page.filter(|_| !is_confined);
                 if self.is_crowded(confinement.as_ref()) {
                     let reason = format!("a session may have {MAX_CONFINED} connections");
                     turn.close_client(client, CloseCode::DuplicateClient, reason);
@@ -271,6 +320,7 @@ impl Relay {
             Input::DeadlinePassed => self.deadline_passed(&mut turn),
         }
         self.settle_children(&mut turn);
+        self.settle_permissions(&mut turn);
         self.keep_for_absent(&mut turn.effects);
         self.count_answers(&turn.effects);
         turn.effects
@@ -400,6 +450,7 @@ impl Relay {
             purpose: Purpose::InitialTab,
             deadline: Some(turn.now + FIRST_TAB),
             needs: None,
+            on_refusal: OnRefusal::Fails,
         };
         let params = self.initial_tab(connection);
         let message = |id| RelayMessage::CreateInitialTab { id, params, proof };
@@ -416,6 +467,10 @@ impl Relay {
             }
             Some(confinement) => confinement.refusal(&command),
             None => None,
+        };
+        let command = match &state.confinement {
+            Some(_) => Confinement::guarded(command),
+            None => command,
         };
         if let Some(error) = refusal {
             let seat = Seat { client, session: command.session_or_root() };

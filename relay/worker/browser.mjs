@@ -3,6 +3,9 @@ import { Logs } from './logs.mjs';
 
 const CONNECT_LIMIT = 15_000;
 
+/// How many new pages an agent is told of after a call.
+const MOST_OPENED = 10;
+
 /// The connection to the user's browser, and the page that the session is at.
 export class Browser {
   #chromium;
@@ -11,6 +14,7 @@ export class Browser {
   #connections = 0;
   #logs = new Logs();
   #lastUrl;
+  #opened = [];
   browser = null;
   context = null;
   page = null;
@@ -41,9 +45,28 @@ export class Browser {
     const wasClosed = this.page?.isClosed() && this.page.context() === this.context;
     if (!this.page || this.page.isClosed() || this.page.context() !== this.context) {
       this.page = await this.#anyPage();
-      if (wasClosed) notes.push(`the page was closed; \`page\` is now ${this.page.url()}`);
+      if (wasClosed) notes.push(closedNote(this.page));
     }
     this.#lastUrl = this.page.url();
+    this.#opened = [];
+    return notes;
+  }
+
+  /// After a call: tells the agent of the end of its page, and of pages that its pages opened.
+  async changes() {
+    const notes = [];
+    if (!this.isConnected) return notes;
+    const pages = this.context.pages();
+    if (this.page?.isClosed() && this.page.context() === this.context && pages.length > 0) {
+      this.page = await this.#anyPage();
+      notes.push(closedNote(this.page));
+    }
+    for (const page of this.#opened.splice(0)) {
+      const opener = await page.opener().catch(() => null);
+      if (!opener || page.isClosed() || page === this.page) continue;
+      const at = `context.pages()[${pages.indexOf(page)}]`;
+      notes.push(`a new page was opened: ${page.url()} is ${at}; to work with it, assign \`page = ${at}\``);
+    }
     return notes;
   }
 
@@ -69,7 +92,10 @@ export class Browser {
     });
     this.context = this.browser.contexts()[0];
     for (const page of this.context.pages()) this.#logs.follow(page);
-    this.context.on('page', (page) => this.#logs.follow(page));
+    this.context.on('page', (page) => {
+      this.#logs.follow(page);
+      if (this.#opened.length < MOST_OPENED) this.#opened.push(page);
+    });
     shortenInspection(this.browser);
   }
 
@@ -77,6 +103,10 @@ export class Browser {
     const pages = this.context.pages();
     return pages.find((page) => page.url() === this.#lastUrl) ?? pages[0] ?? (await this.context.newPage());
   }
+}
+
+function closedNote(page) {
+  return `the page was closed; \`page\` is now ${page.url()}: go on there, choose another of context.pages(), or assign \`page = await context.newPage()\``;
 }
 
 /// Playwright's objects are large and tell an agent nothing.

@@ -26,6 +26,11 @@ function summary(error) {
   return `${name || 'Error: '}${message}`;
 }
 
+/// The messages of an error and of those behind it.
+function told(error) {
+  return `${error.message}${behind(error)}`;
+}
+
 /// `fetch failed` says nothing, and what caused it does.
 function behind(error) {
   const told = [];
@@ -56,8 +61,11 @@ function where(error) {
 }
 
 function hint(error) {
+  const [, address] = told(error).match(/connect EACCES (\S+)/) ?? [];
+  if (address)
+    return `\nhint: agents' code may not connect to ${address} by itself, though \`page.goto\` may: the user opens more ports with \`--agents-network=web,PORT\` (or \`all\`) of \`playwriter serve\` and \`playwriter ensure\``;
   if (error.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING') return '\nhint: use require()';
   if (error.code !== 'ERR_ACCESS_DENIED') return '';
   const resource = error.resource ? ` (${error.resource})` : '';
-  return `\nhint: code has the session's folder (the working directory) and the temporary folder only${resource}; no processes, no threads`;
+  return `\nhint: code has the session's folder (the working directory) only${resource}; no processes, no threads`;
 }

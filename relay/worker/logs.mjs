@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /// How many lines of each page are kept.
 const KEPT = 500;
 
@@ -28,8 +30,16 @@ export class Logs {
     await caughtUp(page);
     const lines = this.#lines.get(page) ?? [];
     const found = lines.filter(matches(search));
-    return found.slice(Math.max(0, found.length - count)).join('\n');
+    return listed(found.slice(Math.max(0, found.length - count)));
   }
+}
+
+/// An array of lines that is shown, and becomes a string, as they were said.
+function listed(lines) {
+  const text = () => lines.join('\n');
+  const show = () => (lines.length > 0 ? text() : '[]');
+  Object.defineProperty(lines, 'toString', { value: text });
+  return Object.defineProperty(lines, inspect.custom, { value: show });
 }
 
 function cut(line) {

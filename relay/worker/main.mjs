@@ -9,9 +9,9 @@ let session;
 
 const requests = {
   start(request) {
-    closeDoors(request.relayPort);
+    closeDoors(request);
     session = new Session(request);
-    send({ type: 'ready', version: session.playwrightVersion });
+    send({ type: 'ready', version: session.playwrightVersion, pid: process.pid });
   },
   async execute({ id, code, timeout }) {
     send({ type: 'received', id, connects: !session.isConnected });

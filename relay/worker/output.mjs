@@ -13,7 +13,7 @@ export class Output {
   #bytes = 0;
 
   note(text) {
-    this.#notes.push(`[note] ${text}`);
+    this.#notes.push(text);
   }
 
   error(text) {
@@ -35,8 +35,8 @@ export class Output {
   }
 
   with(said) {
-    const parts = [...this.#notes, cut(said.text, said.lost, 'console output'), cut(this.#text, 0, 'result')];
-    return { text: parts.filter(Boolean).join('\n'), images: this.#images };
+    const parts = [cut(said.text, said.lost, 'console output'), cut(this.#text, 0, 'result')];
+    return { notes: this.#notes, text: parts.filter(Boolean).join('\n'), images: this.#images };
   }
 }
 

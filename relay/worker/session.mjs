@@ -55,6 +55,7 @@ export class Session {
       this.#patience = null;
       this.#console.passOn(null);
       this.#browser.follow(this.#scope.global);
+      for (const note of await this.#browser.changes()) output.note(note);
       this.#output = null;
       this.#console.endGroups();
     }

@@ -19,6 +19,10 @@ pub enum CloseCode {
     ExtensionSilent,
     /// What the peer sent could not be read, or not to its end.
     ConnectionFailed,
+    /// To an extension that wants to prove itself: its key is not known.
+    UnknownKey,
+    /// To an extension that wants to prove itself: it has not.
+    NotProven,
 }
 
 impl CloseCode {
@@ -34,6 +38,8 @@ impl CloseCode {
             Self::ClientTooSlow => 4007,
             Self::ExtensionSilent => 4008,
             Self::ConnectionFailed => 4009,
+            Self::UnknownKey => 4010,
+            Self::NotProven => 4011,
         }
     }
 

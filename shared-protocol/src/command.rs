@@ -20,6 +20,8 @@ const PING: &str = "ping";
 const GET_WINDOW: &str = "getWindow";
 const SET_WINDOW: &str = "setWindow";
 const ACTIVATE_TAB: &str = "activateTab";
+const BLANK_TAB: &str = "blankTab";
+const CLOSE_TAB: &str = "closeTab";
 const SET_PERMISSIONS: &str = "setPermissions";
 const FIND_DOWNLOAD: &str = "findDownload";
 const CANCEL_DOWNLOAD: &str = "cancelDownload";
@@ -35,6 +37,7 @@ type Windows = Understood<{ Feature::Windows as u8 }>;
 type PermissionRules = Understood<{ Feature::Permissions as u8 }>;
 type Downloads = Understood<{ Feature::Downloads as u8 }>;
 type Cookies = Understood<{ Feature::Cookies as u8 }>;
+type RestrictedTabs = Understood<{ Feature::RestrictedTabs as u8 }>;
 type Notices = Understood<{ Feature::Notices as u8 }>;
 
 /// A text frame from the relay to an extension. What needs a [`Feature`] holds the proof that the
@@ -87,6 +90,24 @@ pub enum RelayMessage<P> {
         tab: TabQuery<P>,
         /// The extension understands it.
         proof: Windows,
+    },
+    /// Take a tab to a blank page, from one on which Chrome refuses all commands.
+    BlankTab {
+        /// Names the reply.
+        id: RequestId,
+        /// Which tab.
+        tab: TabQuery<P>,
+        /// The extension understands it.
+        proof: RestrictedTabs,
+    },
+    /// Close a tab that shows a page on which Chrome refuses all commands.
+    CloseTab {
+        /// Names the reply.
+        id: RequestId,
+        /// Which tab.
+        tab: TabQuery<P>,
+        /// The extension understands it.
+        proof: RestrictedTabs,
     },
     /// Say what sites may do.
     SetPermissions {
@@ -275,8 +296,13 @@ impl<P: Payload> RelayMessage<P> {
             SET_WINDOW => {
                 Self::SetWindow { id, change: params?.read().ok()?, proof: Understood::BY_READER }
             }
-            ACTIVATE_TAB => {
-                Self::ActivateTab { id, tab: params?.read().ok()?, proof: Understood::BY_READER }
+            ACTIVATE_TAB | BLANK_TAB | CLOSE_TAB => {
+                let tab = params?.read().ok()?;
+                match method {
+                    ACTIVATE_TAB => Self::ActivateTab { id, tab, proof: Understood::BY_READER },
+                    BLANK_TAB => Self::BlankTab { id, tab, proof: Understood::BY_READER },
+                    _ => Self::CloseTab { id, tab, proof: Understood::BY_READER },
+                }
             }
             SET_PERMISSIONS => Self::SetPermissions {
                 id,
@@ -310,6 +336,7 @@ impl<P> RelayMessage<P> {
             Self::GetWindow { .. } | Self::SetWindow { .. } | Self::ActivateTab { .. } => {
                 Windows::FEATURE
             }
+            Self::BlankTab { .. } | Self::CloseTab { .. } => RestrictedTabs::FEATURE,
             Self::SetPermissions { .. } => PermissionRules::FEATURE,
             Self::FindDownload { .. } | Self::CancelDownload { .. } => Downloads::FEATURE,
             Self::CallCookies { .. } => Cookies::FEATURE,
@@ -341,6 +368,12 @@ impl<P: Serialize> Serialize for RelayMessage<P> {
             }
             Self::ActivateTab { id, tab, .. } => {
                 (Some(*id), ACTIVATE_TAB, Some(ParamsRef::TabQuery(tab)))
+            }
+            Self::BlankTab { id, tab, .. } => {
+                (Some(*id), BLANK_TAB, Some(ParamsRef::TabQuery(tab)))
+            }
+            Self::CloseTab { id, tab, .. } => {
+                (Some(*id), CLOSE_TAB, Some(ParamsRef::TabQuery(tab)))
             }
             Self::SetPermissions { id, permissions, .. } => {
                 (Some(*id), SET_PERMISSIONS, Some(ParamsRef::Permissions(permissions)))

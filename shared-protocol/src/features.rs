@@ -30,6 +30,10 @@ pub enum Feature {
     Notices,
     /// `callCookies`
     Cookies,
+    /// Can prove that it is this user's; see [`pairing`](crate::pairing).
+    Pairing,
+    /// `blankTab` and `closeTab`
+    RestrictedTabs,
 }
 
 /// A set of [`Feature`]s.
@@ -58,7 +62,7 @@ const OURS_SINCE: Release = (1, 0);
 
 impl Feature {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::InitialTab,
         Self::InventoryReady,
         Self::Recording,
@@ -69,6 +73,8 @@ impl Feature {
         Self::Downloads,
         Self::Notices,
         Self::Cookies,
+        Self::Pairing,
+        Self::RestrictedTabs,
     ];
 
     /// The word by which an extension says that it has it. The others are told by their version.
@@ -83,6 +89,8 @@ impl Feature {
             Self::Downloads => Some("downloads-v1"),
             Self::Notices => Some("notices-v1"),
             Self::Cookies => Some("cookies-v1"),
+            Self::Pairing => Some("pairing-v1"),
+            Self::RestrictedTabs => Some("restricted-tabs-v1"),
         }
     }
 
@@ -100,13 +108,16 @@ impl Feature {
             Self::Downloads => "downloads",
             Self::Notices => "notices",
             Self::Cookies => "cookies without a tab",
+            Self::Pairing => "pairing",
+            Self::RestrictedTabs => "tabs that show a warning",
         }
     }
 
     /// The first version of ours that has it.
     const fn since(self) -> Option<Release> {
         match self {
-            Self::Recording | Self::TabGroups => None,
+            // The first versions of ours do not have it: only those that say so.
+            Self::Recording | Self::TabGroups | Self::Pairing | Self::RestrictedTabs => None,
             Self::InitialTab
             | Self::InventoryReady
             | Self::WindowMode
@@ -148,7 +159,9 @@ impl Features {
                 | Feature::Permissions
                 | Feature::Downloads
                 | Feature::Notices
-                | Feature::Cookies => false,
+                | Feature::Cookies
+                | Feature::Pairing
+                | Feature::RestrictedTabs => false,
             };
             from_before_ours
                 || feature.since().is_some_and(|since| release >= Some(since))

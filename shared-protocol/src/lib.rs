@@ -8,6 +8,7 @@
 //! | direction | type |
 //! | --- | --- |
 //! | extension → relay, in the query of `/extension` | [`ExtensionHello`] |
+//! | both, before all else, on the socket of an extension that has a key | [`pairing`] |
 //! | relay → extension, text frames | [`RelayMessage`] |
 //! | extension → relay, text frames | [`ExtensionMessage`] |
 //! | relay → extension, when it closes the socket | [`CloseCode`] |
@@ -31,6 +32,7 @@ mod frame;
 mod hello;
 pub mod http;
 mod ids;
+pub mod pairing;
 mod payload;
 mod permissions;
 mod reset;

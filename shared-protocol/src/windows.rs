@@ -57,7 +57,7 @@ wire_object! {
 }
 
 wire_object! {
-    /// Parameters of `activateTab`.
+    /// Parameters of `activateTab`, `blankTab` and `closeTab`.
     pub struct TabQuery {
         /// The tab's page.
         required "targetId" target_id: TargetId,

@@ -35,9 +35,9 @@ async function call(id, name, given) {
   const onprogress = ({ message }) => answer(id, { progress: message });
   const options = { timeout: TIMEOUT, signal: waiting.get(id).signal, onprogress };
   const { content, isError } = await client.callTool({ name, arguments: given }, undefined, options);
-  const text = content.filter(({ type }) => type === 'text').map((part) => part.text).join('\n');
+  const blocks = content.filter(({ type }) => type === 'text').map((part) => part.text);
   const images = content.filter(({ type }) => type === 'image').map(({ mimeType, data }) => ({ mimeType, data }));
-  return { failed: isError === true, text, images };
+  return { failed: isError === true, text: blocks.join('\n'), blocks, images };
 }
 
 function transport() {

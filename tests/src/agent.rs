@@ -41,6 +41,8 @@ pub struct ToolAnswer {
     pub failed: bool,
     /// All text.
     pub text: String,
+    /// The same, one for each block of the answer.
+    pub blocks: Vec<String>,
     /// All images.
     pub images: Vec<ToolImage>,
     /// Why the server would not even try.
@@ -58,6 +60,7 @@ impl Default for ToolAnswer {
             id: 0,
             failed: false,
             text,
+            blocks: Vec::new(),
             images,
             refused: None,
             tools: Value::Null,
@@ -97,14 +100,17 @@ impl Agent {
         Self::start(sdk, &["http".as_ref(), url.as_ref()], &[])
     }
 
+    /// What one says that a server over HTTP does not let in.
+    pub async fn refused(sdk: Sdk, url: &str) -> String {
+        let ended =
+            client(sdk).args(["http", url]).stdin(Stdio::null()).kill_on_drop(true).output();
+        let ended = timeout(LONG, ended).await.expect("it ends").expect("it runs");
+        assert!(!ended.status.success(), "it was let in");
+        String::from_utf8_lossy(&ended.stderr).into_owned()
+    }
+
     fn start(sdk: Sdk, arguments: &[&OsStr], environment: &[(&str, &OsStr)]) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp");
-        let (program, script) = match sdk {
-            Sdk::TypeScript => ("node", folder.join("agent.mjs")),
-            Sdk::Python => ("python3", folder.join("agent.py")),
-        };
-        let mut child = Command::new(program)
-            .arg(script)
+        let mut child = client(sdk)
             .args(arguments)
             .envs(environment.iter().copied())
             .stdin(Stdio::piped())
@@ -213,6 +219,18 @@ impl Agent {
             Err(error) => panic!("{error}: {line}"),
         }
     }
+}
+
+/// The program that is an official client.
+fn client(sdk: Sdk) -> Command {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp");
+    let (program, script) = match sdk {
+        Sdk::TypeScript => ("node", folder.join("agent.mjs")),
+        Sdk::Python => ("python3", folder.join("agent.py")),
+    };
+    let mut command = Command::new(program);
+    command.arg(script);
+    command
 }
 
 /// The `playwright-core` of the tests.

@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use relay::client::{Client, Endpoint};
 use relay::executor::ExecutorOptions;
+use relay::sandbox::AgentsNetwork;
 use tokio::time::timeout;
 
 use crate::agent::playwright_core;
@@ -16,7 +18,26 @@ impl Stage {
     /// An agent that talks to the stage's relay.
     #[must_use]
     pub fn agent_over_http(&self, sdk: Sdk) -> Agent {
-        Agent::http(sdk, &format!("{}/mcp", self.url()))
+        Agent::http(sdk, &self.mcp_url(""))
+    }
+
+    /// The address for agents over HTTP, with what else the test wants in its query.
+    #[must_use]
+    pub fn mcp_url(&self, query: &str) -> String {
+        format!("{}/mcp?{}&{query}", self.url(), self.agents_token())
+    }
+
+    /// `token=…`, as agents show it.
+    #[must_use]
+    pub fn agents_token(&self) -> String {
+        let (_, agents) = relay::tokens_of_user(&self.files()).expect("there is a secret");
+        agents.as_query()
+    }
+
+    /// Asks the stage's relay as our own programs do.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        Client::new(Endpoint::local(self.port), None).in_folder(self.files())
     }
 
     /// An agent whose MCP server is the `playwriter` program, which sees to a relay itself.
@@ -83,7 +104,15 @@ impl Stage {
         std::os::unix::fs::symlink(playwright_core(), package).expect("links can be made");
     }
 
-    pub(crate) fn executor(&self) -> ExecutorOptions {
-        ExecutorOptions { folder: Some(self.files()), playwright: Some(playwright_core()) }
+    /// How agents' code is run on this stage: inside of the boundary, with the site within reach.
+    #[must_use]
+    pub fn executor(&self) -> ExecutorOptions {
+        ExecutorOptions {
+            folder: Some(self.files()),
+            playwright: Some(playwright_core()),
+            launcher: Some(relay_program::program()),
+            network: AgentsNetwork::Web(vec![self.site.port()]),
+            ..ExecutorOptions::default()
+        }
     }
 }

@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use relay::browser::{Browser, BrowserOptions};
 
 use crate::Screen;
+use crate::generations::copy_folder;
+
+/// The folder of the extension that has a key, in a home.
+pub(crate) const PAIRED: &str = "extension";
 
 /// An extension to load, and where it finds its relay.
 #[derive(Debug)]
@@ -14,6 +18,8 @@ pub(crate) struct Loaded {
     pub(crate) id: String,
     /// What is at the usual port, as far as this browser can see.
     pub(crate) at_usual_port: Option<u16>,
+    /// A port that this browser dials, and the one that it reaches.
+    pub(crate) detour: Option<(u16, u16)>,
 }
 
 impl Loaded {
@@ -21,7 +27,21 @@ impl Loaded {
     /// reached: the address is taken away.
     pub(crate) fn ours() -> Self {
         let id = relay::EXTENSION_ID.to_owned();
-        Self { folder: built_extension(), id, at_usual_port: None }
+        Self { folder: built_extension(), id, at_usual_port: None, detour: None }
+    }
+
+    /// As [`Loaded::ours`], in a folder of its own, with a key that relays of this home know.
+    pub(crate) fn paired(home: &Path, port: u16) -> Self {
+        let folder = home.join(PAIRED);
+        copy_folder(&built_extension(), &folder);
+        relay::pairing::pair(&home.join(".playwriter"), &folder, port).expect("it can be paired");
+        Self { folder, ..Self::ours() }
+    }
+
+    /// The extension that a browser of this home had.
+    pub(crate) fn again(home: &Path) -> Self {
+        let folder = home.join(PAIRED);
+        if folder.is_dir() { Self { folder, ..Self::ours() } } else { Self::ours() }
     }
 
     pub(crate) async fn start_browser(
@@ -36,13 +56,17 @@ impl Loaded {
             Some(port) => format!("127.0.0.1:{port}"),
             None => "~NOTFOUND".to_owned(),
         };
+        let mut rules =
+            format!("MAP 127.0.0.1:19988 {usual_port},MAP localhost:19988 {usual_port}");
+        if let Some((dialled, reached)) = self.detour {
+            rules += &format!(",MAP 127.0.0.1:{dialled} 127.0.0.1:{reached}");
+        }
         let mut arguments: Vec<OsString> = vec![
             "--disable-quic".into(),
+            // For whoever wants to know why a test failed.
+            "--remote-debugging-port=0".into(),
             "--screen-info={1920x1080}".into(),
-            format!(
-                "--host-resolver-rules=MAP 127.0.0.1:19988 {usual_port},MAP localhost:19988 {usual_port}"
-            )
-            .into(),
+            format!("--host-resolver-rules={rules}").into(),
             // No banners but the one that a user would see.
             "--test-type".into(),
         ];

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, interval};
 
-use crate::{RawClient, RawTab, RelayProgram};
+use crate::RelayProgram;
 
-/// Enough to fill any queue and the system's buffers, at the weight of an event.
+/// Far more than the system's buffers hold, at the weight of an event.
 const UNTIL_FULL: u64 = 40_000;
 const AFTERWARDS: u64 = 20_000;
 
 const PER_TICK: u64 = 100;
 
-/// How many events may be on their way to the client that reads; its queue has room for thrice as many.
+/// How many events may be on their way to the client that reads; its queue has room for ten times as many.
 const AHEAD: usize = 10_000;
 
 /// What came of it. The reading client got everything in order, else the test has failed.
@@ -38,8 +38,8 @@ impl Flood {
 pub async fn flood_beside_a_stalled_client(per_second: u64) -> Flood {
     let mut relay = RelayProgram::start().await;
     let tab = relay.raw_tab().await;
-    let mut fast = listener(&relay).await;
-    let mut stalled = listener(&relay).await;
+    let mut fast = relay.listener().await;
+    let mut stalled = relay.listener().await;
     let before = relay.peak_memory();
     let start = Instant::now();
     // However the machine shares its time out, the one that reads is not left behind.
@@ -76,15 +76,6 @@ pub async fn flood_beside_a_stalled_client(per_second: u64) -> Flood {
     let per_second = reading.await.expect("the reading client gets all in order");
     let _tab = sending.await.expect("the relay reads");
     Flood { per_second, grown: relay.peak_memory() - before, closed: (code, reason, seen) }
-}
-
-/// A client that hears the tab's log entries.
-async fn listener(relay: &RelayProgram) -> RawClient {
-    let mut client = relay.raw_client("/cdp").await;
-    let session = client.attach(RawTab::TARGET).await;
-    let enable = json!({ "id": 2, "method": "Log.enable", "sessionId": session });
-    client.answer_to(2, &enable.to_string()).await;
-    client
 }
 
 fn number(event: &Value) -> u64 {

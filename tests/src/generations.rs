@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use crate::chromium::{Loaded, built_extension};
 use crate::{
-    Agent, LONG, PATIENCE, Results, Sdk, Site, free_port, http_until, playwright_core,
+    Agent, LONG, PATIENCE, Results, Sdk, Site, free_port, http_until, playwright_core, program,
     relay_program, script,
 };
 
@@ -196,8 +196,11 @@ impl AnyRelay {
     async fn start(maker: Maker, port: u16, home: &Path) -> Self {
         let Maker::Released(version) = maker else {
             let (folder, playwright) = (Some(home.join(".playwriter")), Some(playwright_core()));
-            let executor = ExecutorOptions { folder, playwright };
-            let options = RelayOptions { port, executor, ..RelayOptions::default() };
+            let launcher = Some(program());
+            let executor =
+                ExecutorOptions { folder, playwright, launcher, ..ExecutorOptions::default() };
+            let secret = Some(home.join(".playwriter"));
+            let options = RelayOptions { port, executor, secret, ..RelayOptions::default() };
             return Self::Ours(RelayServer::start(&options).await.expect("the port is free"));
         };
         let mut node = Command::new("node")
@@ -238,10 +241,10 @@ pub(crate) fn extension(pair: Pair, port: u16, home: &Path) -> Loaded {
             manifest["key"] = manifest_in(&dist(version))["key"].take();
             fs::write(folder.join("manifest.json"), manifest.to_string())
                 .expect("the copy can be written");
-            Loaded { folder, id, at_usual_port: None }
+            Loaded { folder, id, ..Loaded::ours() }
         }
         (Maker::Released(version), _) => {
-            Loaded { folder: dist(version), id, at_usual_port: Some(port) }
+            Loaded { folder: dist(version), id, at_usual_port: Some(port), detour: None }
         }
     }
 }
@@ -252,7 +255,7 @@ fn manifest_in(folder: &Path) -> Value {
         .expect("a manifest is JSON")
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     for entry in fs::read_dir(from).expect("the folder is there") {
         let entry = entry.expect("the folder can be read").path();

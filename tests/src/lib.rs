@@ -9,8 +9,11 @@
 mod agent;
 mod agent_stage;
 mod chromium;
+mod compiler;
 mod conformance;
 mod direct;
+mod evidence;
+mod false_relay;
 mod flood;
 mod generations;
 mod home;
@@ -20,14 +23,17 @@ mod machines;
 mod oxide;
 mod playwright;
 mod raw_client;
+mod raw_key;
 mod raw_relay;
 mod raw_tab;
 mod relay_program;
 mod screen;
 mod script;
 mod site;
+mod squatter;
 mod tls;
 mod transcript;
+mod users;
 mod walk;
 
 use std::ffi::OsString;
@@ -47,11 +53,14 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use chromium::Loaded;
+use evidence::Evidence;
 
 pub use agent::{Agent, Sdk, ToolAnswer, ToolImage, playwright_core};
 pub use chromium::built_extension;
+pub use compiler::compile;
 pub use conformance::{CLIENTS, Client, Results};
 pub use direct::DirectBrowser;
+pub use false_relay::FalseRelay;
 pub use flood::{Flood, flood_beside_a_stalled_client};
 pub use generations::{Maker, Pair, SCENARIOS, Scene};
 pub use home::Home;
@@ -59,14 +68,17 @@ pub use http::{Answer, http, http_until};
 pub use language::Language;
 pub use machines::{may_make_networks, on_two_machines};
 pub use raw_client::RawClient;
+pub use raw_key::RawKey;
 pub use raw_relay::RawRelay;
 pub use raw_tab::RawTab;
 pub use relay_program::{RelayProgram, program, resident_memory};
 pub use screen::{Colour, Screen};
 
 pub use site::Site;
+pub use squatter::{HeldSocket, Squat, Squatter};
 pub use tls::tls_proxy;
-pub use transcript::{generations, record, replay};
+pub use transcript::{Recorded, generations, record, replay};
+pub use users::{as_user, may_be_another_user};
 pub use walk::walk_playwright;
 
 /// Nothing on a stage takes this long unless it never happens.
@@ -78,6 +90,7 @@ const LONG: Duration = Duration::from_secs(600);
 /// Everything a test needs, all of it real.
 #[derive(Debug)]
 pub struct Stage {
+    evidence: Evidence,
     /// `None` while a test keeps it away.
     relay: Option<RelayServer>,
     port: u16,
@@ -109,19 +122,46 @@ impl Stage {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("extensions");
         let others = std::fs::read_dir(folder).expect("there are other extensions");
         let others = others.map(|entry| entry.expect("a folder can be read").path());
-        let stage = Self::set_up(&others.collect::<Vec<_>>(), false).await.with_relay().await;
+        let stage = Self::set_up(&others.collect::<Vec<_>>(), false, true).await.with_relay().await;
         stage.status_when("the extension to connect", |status| status.connected).await;
         stage
     }
 
     /// Sets up all parts but the relay, whose port is free.
     pub async fn without_relay() -> Self {
-        Self::set_up(&[], false).await
+        Self::set_up(&[], false, true).await
+    }
+
+    /// As [`Stage::new`], with an extension that has no key, as one is that was loaded by hand.
+    pub async fn unpaired() -> Self {
+        let stage = Self::unpaired_without_relay().await.with_relay().await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage
+    }
+
+    /// As [`Stage::without_relay`], with an extension that has no key, and so talks to relays that
+    /// cannot prove themselves.
+    pub async fn unpaired_without_relay() -> Self {
+        Self::set_up(&[], false, false).await
     }
 
     /// As [`Stage::new`], with a window on a screen.
     pub async fn on_a_screen() -> Self {
-        let stage = Self::set_up(&[], true).await.with_relay().await;
+        let stage = Self::set_up(&[], true, true).await.with_relay().await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage
+    }
+
+    /// As [`Stage::new`], in a browser that has an extension of `tests/intruders` too.
+    pub async fn beside_intruder(name: &str) -> Self {
+        Self::beside_intruder_as(name, RelayOptions::default()).await
+    }
+
+    /// As [`Stage::beside_intruder`], with options of the test's own for the relay.
+    pub async fn beside_intruder_as(name: &str, options: RelayOptions) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("intruders").join(name);
+        let mut stage = Self::set_up(&[folder], false, true).await;
+        stage.start_relay_as(options).await;
         stage.status_when("the extension to connect", |status| status.connected).await;
         stage
     }
@@ -132,14 +172,18 @@ impl Stage {
         self.screen.as_ref().expect("the stage has a screen")
     }
 
-    async fn set_up(other_extensions: &[PathBuf], on_a_screen: bool) -> Self {
+    async fn set_up(other_extensions: &[PathBuf], on_a_screen: bool, is_paired: bool) -> Self {
         let home = Home::new();
         let port = free_port().await;
         let screen = on_a_screen.then(|| Screen::start(home.path()));
-        let browser =
-            Loaded::ours().start_browser(home.path(), other_extensions, screen.as_ref()).await;
+        let loaded = match is_paired {
+            true => Loaded::paired(home.path(), port),
+            false => Loaded::ours(),
+        };
+        let browser = loaded.start_browser(home.path(), other_extensions, screen.as_ref()).await;
         browser.use_relay_port(port).await.expect("the extension takes a port");
-        Self { relay: None, port, browser, site: Site::start().await, screen, home }
+        let evidence = Evidence::new(home.path());
+        Self { evidence, relay: None, port, browser, site: Site::start().await, screen, home }
     }
 
     /// Starts the relay on the port where the extension looks for it.
@@ -168,9 +212,16 @@ impl Stage {
         self.start_relay_as(RelayOptions { policy, ..RelayOptions::default() }).await;
     }
 
-    /// Starts the relay again, where it was, with options of the test's own.
+    /// Starts the relay again, where it was, with options of the test's own. Agents' code is run as
+    /// usual, unless they say in which folder.
     pub async fn start_relay_as(&mut self, options: RelayOptions) {
-        let options = RelayOptions { port: self.port, executor: self.executor(), ..options };
+        let (port, secret) = (self.port, Some(self.files()));
+        let executor = match options.executor.folder {
+            Some(_) => options.executor.clone(),
+            None => self.executor(),
+        };
+        let logs = options.logs.clone().or_else(|| Some(self.evidence.logs()));
+        let options = RelayOptions { port, executor, secret, logs, ..options };
         self.relay = Some(RelayServer::start(&options).await.expect("the port is free"));
     }
 
@@ -225,6 +276,14 @@ impl Stage {
         }
     }
 
+    /// The state of the extension's worker, with its tabs in a list: a map has no JSON.
+    pub async fn extension_state(&self) -> Value {
+        self.in_worker(
+            "getExtensionState().then((state) => ({ ...state, tabs: [...state.tabs.values()] }))",
+        )
+        .await
+    }
+
     /// Looks until an expression in the extension's worker is true, for things that Chrome does not
     /// tell of.
     pub async fn until_in_worker(&self, expression: &str) {
@@ -242,6 +301,12 @@ impl Stage {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The folder of the extension that has a key.
+    #[must_use]
+    pub fn paired_folder(&self) -> PathBuf {
+        self.home.path().join(chromium::PAIRED)
     }
 
     /// The home folder of everything on this stage.
@@ -302,27 +367,43 @@ impl Stage {
 
     /// Ends the browser and starts it again with the same profile.
     pub async fn restart_browser(self) -> Self {
-        let Self { relay, port, browser, site, screen, home } = self;
+        let Self { evidence, relay, port, browser, site, screen, home } = self;
         browser.stop().await;
-        let browser = Loaded::ours().start_browser(home.path(), &[], screen.as_ref()).await;
-        Self { relay, port, browser, site, screen, home }
+        let loaded = Loaded::again(home.path());
+        let browser = loaded.start_browser(home.path(), &[], screen.as_ref()).await;
+        Self { evidence, relay, port, browser, site, screen, home }
     }
 
     /// Starts the relay as a program of its own, where the extension looks for it, and waits until
     /// that has connected. It is killed when it is dropped.
     pub async fn relay_program(&self) -> Child {
-        let child =
-            relay_program::command(&["serve", "--port", &self.port.to_string()], self.home.path())
-                .stderr(Stdio::null())
-                .spawn()
-                .expect("the relay is built; `cargo test --workspace` does that");
+        let child = self.spawn_relay();
         self.until_in_worker("getExtensionState().then((s) => s.connectionState === 'connected')")
             .await;
         child
     }
 
-    /// Starts a relay that speaks for itself, where the extension looks for one.
+    /// As [`Stage::relay_program`], without waiting for the extension.
+    #[must_use]
+    pub fn spawn_relay(&self) -> Child {
+        relay_program::command(&["serve", "--port", &self.port.to_string()], self.home.path())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the relay is built; `cargo test --workspace` does that")
+    }
+
+    /// Ends the pairing of the extension, as its user can.
+    pub fn unpair(&self) {
+        let home = self.home.path().join(".playwriter");
+        relay::pairing::unpair(&home, &self.paired_folder()).expect("the file can be written");
+    }
+
+    /// Starts a relay that speaks for itself, where the extension looks for one. It can prove nothing,
+    /// so the extension must not have a key.
     pub async fn raw_relay(&self) -> RawRelay {
+        if self.paired_folder().is_dir() {
+            self.unpair();
+        }
         RawRelay::start(self.port).await
     }
 

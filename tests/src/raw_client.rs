@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::tungstenite::{Error, Message};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, client_async, connect_async_with_config};
 
 use crate::{LONG, PATIENCE};
 
@@ -24,10 +24,40 @@ impl RawClient {
     }
 
     pub(crate) async fn connect_as_extension(port: u16, query: &str) -> Self {
+        Self::knock(port, query).await.expect("the relay takes the socket")
+    }
+
+    /// Opens a socket as an extension, or gives the status and the sentence with which the relay
+    /// refuses it.
+    ///
+    /// # Errors
+    ///
+    /// The refusal.
+    pub async fn knock(port: u16, query: &str) -> Result<Self, (u16, String)> {
         let url = format!("ws://127.0.0.1:{port}/extension?{query}");
         let origin = format!("chrome-extension://{}", relay::EXTENSION_ID);
-        let socket = Self::connect_with(&url, &[("origin", &origin)]).await;
-        socket.expect("the relay takes the socket")
+        Self::connect_with(&url, &[("origin", &origin)]).await
+    }
+
+    /// As [`RawClient::knock`], over a connection that somebody else has made.
+    ///
+    /// # Errors
+    ///
+    /// The refusal.
+    pub async fn knock_over(
+        connection: std::net::TcpStream,
+        query: &str,
+    ) -> Result<Self, (u16, String)> {
+        connection.set_nonblocking(true).expect("a socket can be waited for");
+        let connection = TcpStream::from_std(connection).expect("it is a socket");
+        let relay = connection.peer_addr().expect("it is connected");
+        let url = format!("ws://{relay}/extension?{query}");
+        let mut request = url.into_client_request().expect("the address is one");
+        let origin = format!("chrome-extension://{}", relay::EXTENSION_ID);
+        let origin = origin.parse().expect("the value fits into a header");
+        request.headers_mut().insert("origin", origin);
+        let opened = client_async(request, MaybeTlsStream::Plain(connection)).await;
+        opened.map(|(socket, _)| Self(socket)).map_err(refusal)
     }
 
     /// Opens a socket, or gives the status and the sentence with which the relay refuses it.
@@ -46,14 +76,8 @@ impl RawClient {
         }
         // What the relay takes is for the relay to say.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-        match connect_async_with_config(request, Some(config), true).await {
-            Ok((socket, _)) => Ok(Self(socket)),
-            Err(Error::Http(answer)) => {
-                let reason = answer.body().as_deref().map(String::from_utf8_lossy);
-                Err((answer.status().as_u16(), reason.unwrap_or_default().into_owned()))
-            }
-            Err(error) => panic!("{error}"),
-        }
+        let opened = connect_async_with_config(request, Some(config), true).await;
+        opened.map(|(socket, _)| Self(socket)).map_err(refusal)
     }
 
     pub(crate) fn into_socket(self) -> WebSocketStream<MaybeTlsStream<TcpStream>> {
@@ -63,6 +87,11 @@ impl RawClient {
     /// Sends a text frame.
     pub async fn send(&mut self, text: &str) {
         self.0.send(Message::text(text)).await.expect("the relay reads");
+    }
+
+    /// Sends a text frame to a relay that may have closed the socket.
+    pub async fn try_send(&mut self, text: &str) {
+        drop(self.0.send(Message::text(text)).await);
     }
 
     /// The next text frame, parsed.
@@ -144,6 +173,13 @@ impl RawClient {
             .expect("the socket is open")
             .expect("the frame is well-formed")
     }
+}
+
+/// The status and the sentence with which a relay refuses a socket.
+fn refusal(error: Error) -> (u16, String) {
+    let Error::Http(answer) = error else { panic!("{error}") };
+    let reason = answer.body().as_deref().map(String::from_utf8_lossy);
+    (answer.status().as_u16(), reason.unwrap_or_default().into_owned())
 }
 
 fn parsed(frame: &Message) -> Value {

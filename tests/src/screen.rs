@@ -73,6 +73,30 @@ impl Screen {
         assert!(status.expect("xdotool is installed").success());
     }
 
+    /// Drags what is at one place to another, as slowly as a hand: programs look at the way.
+    pub async fn drag(&self, from: (u32, u32), to: (u32, u32)) {
+        const STEPS: i64 = 25;
+        let mouse = |arguments: &[&str]| {
+            let status =
+                Command::new("xdotool").args(arguments).env("DISPLAY", &self.display).status();
+            assert!(status.expect("xdotool is installed").success());
+        };
+        let between = |from: u32, to: u32, step: i64| {
+            let (from, to) = (i64::from(from), i64::from(to));
+            (from + (to - from) * step / STEPS).to_string()
+        };
+        mouse(&["mousemove", &from.0.to_string(), &from.1.to_string()]);
+        sleep(Duration::from_millis(200)).await;
+        mouse(&["mousedown", "1"]);
+        for step in 0..=STEPS {
+            mouse(&["mousemove", &between(from.0, to.0, step), &between(from.1, to.1, step)]);
+            sleep(Duration::from_millis(30)).await;
+        }
+        // A hand rests where it lets go.
+        sleep(Duration::from_millis(500)).await;
+        mouse(&["mouseup", "1"]);
+    }
+
     /// Waits until a colour is on the screen, and gives the middle of it.
     pub async fn find(&self, what: &str, colour: Colour) -> (u32, u32) {
         self.until(&format!("{what} to be seen"), || self.middle_of(colour, 0)).await

@@ -31,6 +31,12 @@ impl Site {
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
+
+    /// Its port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
 }
 
 impl Drop for Site {

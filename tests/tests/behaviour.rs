@@ -13,6 +13,7 @@ mod behaviour {
     mod connection;
     mod consent;
     mod driving;
+    mod evidence;
     mod figures;
     mod future_peers;
     mod generations;
@@ -21,6 +22,7 @@ mod behaviour {
     mod hidden_tabs;
     mod http_endpoints;
     mod interference;
+    mod intruders;
     mod logs;
     mod many_tabs;
     mod mcp;
@@ -31,14 +33,17 @@ mod behaviour {
     mod mcp_sessions;
     mod mcp_values;
     mod older_relays;
+    mod page_ends;
     mod persistent_relay;
     mod policy;
     mod popups;
     mod relay_gone;
     mod remote;
+    mod restricted_pages;
     mod separate_window;
     mod silent_tabs;
     mod slow_clients;
+    mod smoke;
     mod tokens;
     mod transcripts;
     mod visible;

@@ -31,24 +31,26 @@ pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeErro
     promptly("action.setIcon", sys::set_icon(&details)).await.map(drop)
 }
 
-/// Shows a title on one tab when the mouse rests on the icon.
-pub(crate) async fn set_title(tab_id: TabId, title: &str) -> Result<(), ChromeError> {
+/// Shows a title when the mouse rests on the icon, on one tab or on all that have none of their own.
+pub(crate) async fn set_title(tab_id: Option<TabId>, title: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Details<'a> {
-        tab_id: TabId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tab_id: Option<TabId>,
         title: &'a str,
     }
     let details = argument(&Details { tab_id, title });
     promptly("action.setTitle", sys::set_title(&details)).await.map(drop)
 }
 
-/// Shows a few letters on the icon of one tab; none takes them away.
-pub(crate) async fn set_badge(tab_id: TabId, text: &str) -> Result<(), ChromeError> {
+/// Shows a few letters on the icon, as [`set_title`] does; none takes them away.
+pub(crate) async fn set_badge(tab_id: Option<TabId>, text: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     struct Details<'a> {
-        tab_id: TabId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tab_id: Option<TabId>,
         text: &'a str,
     }
     let details = argument(&Details { tab_id, text });

@@ -35,6 +35,19 @@ pub(crate) async fn leave(tab: TabId, groups: &[GroupId]) -> Result<(), ChromeEr
     Ok(())
 }
 
+/// Takes a tab out of its group if it is one of `groups`. Gives whether Chrome refuses that because the
+/// user drags the tab; nothing if the tab has left, or cannot be asked.
+pub(crate) async fn take_out(tab: TabId, groups: &[GroupId]) -> Option<bool> {
+    const DRAGGING: &str = "user may be dragging";
+    let found = tabs::get(tab).await.ok()?;
+    found.group_id.filter(|group| groups.contains(group))?;
+    match promptly("tabs.ungroup", sys::ungroup(tab.0)).await {
+        Ok(_) => Some(false),
+        // Tabs that are dragged are selected.
+        Err(error) => Some(found.highlighted && error.message.contains(DRAGGING)),
+    }
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InWindow {

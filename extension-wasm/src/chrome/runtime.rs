@@ -51,6 +51,11 @@ pub(crate) async fn browser_version() -> Option<String> {
     versions.filter(|it| it.brand == "Chromium").map(|it| it.version).next()
 }
 
+/// The address of a file in the extension's folder.
+pub(crate) fn url(path: &str) -> Result<String, JsValue> {
+    sys::url(path)
+}
+
 /// A random id for a fresh installation.
 pub(crate) fn random_uuid() -> Option<String> {
     sys::random_uuid().ok()
@@ -71,6 +76,8 @@ mod sys {
     extern "C" {
         #[wasm_bindgen(catch, js_namespace = ["chrome", "runtime"], js_name = getManifest)]
         pub(super) fn manifest() -> Result<JsValue, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "runtime"], js_name = getURL)]
+        pub(super) fn url(path: &str) -> Result<String, JsValue>;
         #[wasm_bindgen(catch, js_namespace = crypto, js_name = randomUUID)]
         pub(super) fn random_uuid() -> Result<String, JsValue>;
         #[wasm_bindgen(thread_local_v2, js_name = navigator)]

@@ -1,13 +1,13 @@
 //! <https://developer.chrome.com/docs/extensions/reference/api/storage>
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::DEFAULT_PORT;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::{answer, argument, promptly};
 use crate::error::ChromeError;
+use crate::fields;
 use crate::payload::JsPayload;
-use crate::state::{Settings, Snapshot};
+use crate::state::{FileRead, PairingKey, Settings, Snapshot};
 
 /// What `chrome.storage.local` holds: the user's settings, and who this installation is. A setting
 /// of the wrong type is as good as none.
@@ -17,14 +17,21 @@ pub(crate) struct Local {
     tab_groups: Option<bool>,
     /// Names this installation across connections.
     pub(crate) install_id: Option<String>,
+    /// Whether this installation ever had a key.
+    pub(crate) paired: bool,
+    /// The key that came of a code.
+    given: Option<FileRead>,
 }
 
 impl Local {
     pub(crate) fn settings(&self) -> Settings {
-        Settings {
-            port: self.relay_port.unwrap_or(DEFAULT_PORT),
-            tab_groups: self.tab_groups.unwrap_or(true),
-        }
+        Settings { port: self.relay_port, tab_groups: self.tab_groups.unwrap_or(true) }
+    }
+
+    /// The key that came of a code, if it is whole.
+    pub(crate) fn given_key(&self) -> Option<PairingKey> {
+        let Some(FileRead::Whole(file)) = &self.given else { return None };
+        file.key().map(|(kid, key)| PairingKey { kid, key: *key, port: file.port })
     }
 }
 
@@ -38,6 +45,9 @@ pub(crate) async fn read_local() -> Result<Local, ChromeError> {
         relay_port: number.or_else(|| port.as_string()?.parse().ok()),
         tab_groups: item("tabGroups").as_bool(),
         install_id: item("installId").as_string(),
+        // Whatever stands there: only nothing means that there never was a key.
+        paired: !item("paired").is_undefined() || !item("pairingKey").is_undefined(),
+        given: item("pairingKey").dyn_ref().map(fields::pairing_file),
     })
 }
 
@@ -49,6 +59,34 @@ pub(crate) async fn write_install_id(install_id: &str) -> Result<(), ChromeError
     }
     let items = argument(&Items { install_id });
     promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
+}
+
+/// Keeps that this installation has a key.
+pub(crate) async fn write_paired() -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    struct Items {
+        paired: bool,
+    }
+    let items = argument(&Items { paired: true });
+    promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
+}
+
+/// Keeps the key that came of a code.
+pub(crate) async fn write_given_key(pairing_key: &str) -> Result<(), ChromeError> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Items<'a> {
+        paired: bool,
+        pairing_key: &'a str,
+    }
+    let items = argument(&Items { paired: true, pairing_key });
+    promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
+}
+
+/// Forgets that there was a key.
+pub(crate) async fn forget_pairing() -> Result<(), ChromeError> {
+    let keys = argument(&["paired", "pairingKey"]);
+    promptly("storage.local.remove", sys::remove_local(&keys)).await.map(drop)
 }
 
 /// What an earlier worker left; nothing, after the browser was started.
@@ -86,6 +124,8 @@ mod sys {
         pub(super) fn get_local(keys: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "local"], js_name = set)]
         pub(super) fn set_local(items: &JsValue) -> Result<Promise, JsValue>;
+        #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "local"], js_name = remove)]
+        pub(super) fn remove_local(keys: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "session"], js_name = get)]
         pub(super) fn get_session(keys: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "storage", "session"], js_name = set)]

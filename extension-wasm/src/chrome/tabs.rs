@@ -27,6 +27,9 @@ pub(crate) struct Tab {
     /// Whether it is the one that its window shows.
     #[serde(default)]
     pub(crate) active: bool,
+    /// Whether it is selected, as one that is dragged is.
+    #[serde(default)]
+    pub(crate) highlighted: bool,
     /// Whether Chrome has put it to sleep.
     #[serde(default)]
     pub(crate) discarded: bool,
@@ -53,20 +56,32 @@ pub(crate) async fn get(tab: TabId) -> Result<Tab, ChromeError> {
     promptly(API, sys::get(tab.0)).await.and_then(|tab| answer(API, tab))
 }
 
-/// Closes a tab that we opened.
+/// Closes a tab that we opened, or that a client wants closed.
 pub(crate) async fn remove(tab: TabId) -> Result<(), ChromeError> {
     promptly("tabs.remove", sys::remove(tab.0)).await.map(drop)
 }
 
+/// Takes a tab to a blank page, whatever it shows.
+pub(crate) async fn blank(tab: TabId) -> Result<(), ChromeError> {
+    update(tab, &Properties { active: None, url: Some("about:blank") }).await.map(drop)
+}
+
 /// Brings a tab before the others of its window.
 pub(crate) async fn activate(tab: TabId) -> Result<Tab, ChromeError> {
-    #[derive(Serialize)]
-    struct Properties {
-        active: bool,
-    }
+    update(tab, &Properties { active: Some(true), url: None }).await
+}
+
+#[derive(Serialize)]
+struct Properties {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'static str>,
+}
+
+async fn update(tab: TabId, properties: &Properties) -> Result<Tab, ChromeError> {
     const API: &str = "tabs.update";
-    let properties = argument(&Properties { active: true });
-    promptly(API, sys::update(tab.0, &properties)).await.and_then(|tab| answer(API, tab))
+    promptly(API, sys::update(tab.0, &argument(properties))).await.and_then(|tab| answer(API, tab))
 }
 
 /// The tab in front of the window that was used last.

@@ -30,6 +30,8 @@ pub struct Snapshot<P> {
     windows: Windows,
     /// Settings that are to be given back.
     permissions: Vec<PermissionName>,
+    /// Downloads that the relay was told of.
+    downloads: Vec<i64>,
     /// What tabs are to be told about their children from the start.
     auto_attach: Option<P>,
 }
@@ -70,6 +72,7 @@ impl<P> Default for Snapshot<P> {
             grouped_tabs: Vec::new(),
             windows: Windows::default(),
             permissions: Vec::new(),
+            downloads: Vec::new(),
             auto_attach: None,
         }
     }
@@ -92,6 +95,7 @@ impl<P: Payload> Worker<P> {
         self.grouping.resume_with(snapshot.groups, snapshot.grouped_tabs);
         self.windows = snapshot.windows;
         self.auto_attach = snapshot.auto_attach;
+        self.downloads.resume_with(snapshot.downloads);
         self.awake.resume_with(snapshot.uses);
         for tab in snapshot.tabs {
             self.tabs.adopt(tab.tab_id, tab.session_id, tab.target_info, tab.crashed);
@@ -151,6 +155,7 @@ impl<P: Payload> Worker<P> {
             grouped_tabs: self.grouping.members(),
             windows: self.windows.clone(),
             permissions: self.permissions.touched(),
+            downloads: self.downloads.given_out(),
             auto_attach: self.auto_attach.clone(),
         }
     }

@@ -50,6 +50,12 @@ impl<P: Payload> Worker<P> {
             RelayMessage::ActivateTab { id, tab, .. } => {
                 self.activate_tab(Ticket { attempt, id }, &tab.target_id, effects);
             }
+            RelayMessage::BlankTab { id, tab, .. } => {
+                self.leave_page(Ticket { attempt, id }, &tab.target_id, false, effects);
+            }
+            RelayMessage::CloseTab { id, tab, .. } => {
+                self.leave_page(Ticket { attempt, id }, &tab.target_id, true, effects);
+            }
             RelayMessage::SetPermissions { id, permissions, .. } => {
                 self.permissions.replace(Ticket { attempt, id }, permissions.rules, effects);
                 self.changed = true;
@@ -60,7 +66,12 @@ impl<P: Payload> Worker<P> {
             RelayMessage::CancelDownload { id, download, .. } => {
                 let ticket = Ticket { attempt, id };
                 let DownloadId { id: download, remove, .. } = download;
-                effects.push(Effect::CancelDownload { ticket, download, remove });
+                if self.downloads.is_given_out(download) {
+                    effects.push(Effect::CancelDownload { ticket, download, remove });
+                } else {
+                    // As with one that Chrome does not know.
+                    self.reply_with(ticket, &NoFields {}, effects);
+                }
             }
             RelayMessage::CallCookies { id, calls, .. } => {
                 self.call_cookies(Ticket { attempt, id }, calls, effects);
@@ -259,7 +270,13 @@ impl<P: Payload> Worker<P> {
         params: P,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let Some(session) = self.tabs.session(tab).cloned() else { return };
+        let Some(session) = self.tabs.session(tab).cloned() else {
+            if method == "Page.javascriptDialogOpening" {
+                self.dismiss_early_dialog(tab, effects);
+            }
+            return;
+        };
+        let mut crashed = None;
         match method.as_str() {
             "Target.attachedToTarget" => {
                 if let Ok(attached) = params.read::<AttachedToTarget<P>>() {
@@ -268,6 +285,7 @@ impl<P: Payload> Worker<P> {
                         let child = attached.session_id.clone();
                         effects.push(own(tab, Some(child), "Runtime.runIfWaitingForDebugger"));
                     }
+                    self.look_at_url(&attached.target_info, effects);
                     let parent = child.clone();
                     self.tabs.add_child(Child { tab, parent, attached });
                     self.changed = true;
@@ -283,15 +301,17 @@ impl<P: Payload> Worker<P> {
             "Page.loadEventFired" | "Page.navigatedWithinDocument" if child.is_none() => {
                 effects.push(Effect::Describe { tab });
             }
-            "Inspector.targetCrashed" if child.is_none() => self.crashed(tab, true, effects),
-            "Inspector.targetReloadedAfterCrash" if child.is_none() => {
-                self.crashed(tab, false, effects);
-            }
+            "Inspector.targetCrashed" if child.is_none() => crashed = Some(true),
+            "Inspector.targetReloadedAfterCrash" if child.is_none() => crashed = Some(false),
             _ => {}
         }
         let session_id = Some(child.unwrap_or(session));
         let event = CdpEvent { session_id, method, params: Some(params), extra: Extra::default() };
         self.tell(event, effects);
+        // Clients hear of a crash before the commands that were waiting fail.
+        if let Some(is_dead) = crashed {
+            self.crashed(tab, is_dead, effects);
+        }
     }
 
     pub(super) fn clean_up_all(&mut self, effects: &mut Vec<Effect<P>>) {

@@ -1,12 +1,19 @@
 //! The way to the relay: looked for, opened, lost, looked for again.
 
-use shared_protocol::{CloseCode, ExtensionHello};
+use std::time::Duration;
+
+use shared_protocol::{CloseCode, DEFAULT_PORT, ExtensionHello};
 
 use super::Effect;
+use super::pairing::{Greeting, PairingKey, StoredKey, Trouble, Unproven};
 
 /// Names one try to connect; what happened to an earlier one no longer matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Attempt(pub u32);
+
+/// How long to rest after what listens was not believed; each time twice as long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// As much as a tooltip shows.
 const MAX_NOTICE: usize = 500;
@@ -18,16 +25,28 @@ pub(super) struct Connection {
     attempt: Attempt,
     phase: Phase,
     relay: Relay,
-    /// A relay was found, and closed its door.
-    refused: bool,
+    /// The key of this attempt.
+    key: Option<PairingKey>,
+    trouble: Trouble,
+    /// How often what listens was not believed, one after another.
+    unproven: u32,
     /// What the relay wants the user to know.
     notice: Option<String>,
 }
 
 #[derive(Debug)]
 struct Settings {
-    port: u16,
+    /// The user's choice.
+    port: Option<u16>,
+    /// What came with the key.
+    port_of_key: Option<u16>,
     hello: ExtensionHello,
+}
+
+impl Settings {
+    fn port(&self) -> u16 {
+        self.port.or(self.port_of_key).unwrap_or(DEFAULT_PORT)
+    }
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +54,11 @@ enum Phase {
     /// No relay was found; it will be looked for again.
     #[default]
     Resting,
+    /// The key is being read.
+    Reading,
     Probing,
+    /// As [`Phase::Probing`], for an extension that has a key.
+    Greeting,
     Opening,
     Open,
     /// The relay serves another worker; we come back when that one has left.
@@ -54,22 +77,34 @@ enum Relay {
 impl Connection {
     pub(super) fn start<P>(
         &mut self,
-        port: u16,
+        port: Option<u16>,
         hello: ExtensionHello,
         effects: &mut Vec<Effect<P>>,
     ) {
-        self.settings = Some(Settings { port, hello });
+        self.settings = Some(Settings { port, port_of_key: None, hello });
         self.begin(effects);
     }
 
-    pub(super) fn change_port<P>(&mut self, port: u16, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn change_port<P>(&mut self, port: Option<u16>, effects: &mut Vec<Effect<P>>) {
         let Some(settings) = &mut self.settings else { return };
-        if settings.port == port {
-            return;
-        }
+        let last = settings.port();
         settings.port = port;
+        if settings.port() != last {
+            self.begin_anew(effects);
+        }
+    }
+
+    /// There is another key than the one that was used.
+    pub(super) fn key_changed<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+        if self.settings.is_some() {
+            self.begin_anew(effects);
+        }
+    }
+
+    fn begin_anew<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+        (self.trouble, self.unproven) = (Trouble::None, 0);
         if matches!(self.phase, Phase::Opening | Phase::Open) {
-            // The socket's end leads to the new port.
+            // The socket's end leads to the next attempt.
             effects.push(Effect::CloseSocket);
         } else {
             self.begin(effects);
@@ -85,9 +120,17 @@ impl Connection {
             (Phase::Resting, _) => self.begin(effects),
             // It has a timer of its own.
             (Phase::Displaced, Some(settings)) if attempt.is_some() => {
-                effects.push(Effect::AskStatus { attempt: self.attempt, port: settings.port });
+                effects.push(Effect::AskStatus { attempt: self.attempt, port: settings.port() });
             }
-            (Phase::Displaced | Phase::Probing | Phase::Opening | Phase::Open, _) => {}
+            (
+                Phase::Displaced
+                | Phase::Reading
+                | Phase::Greeting
+                | Phase::Probing
+                | Phase::Opening
+                | Phase::Open,
+                _,
+            ) => {}
         }
     }
 
@@ -103,12 +146,96 @@ impl Connection {
         }
         if found {
             self.phase = Phase::Opening;
-            let (port, hello) = (settings.port, settings.hello.clone());
-            effects.push(Effect::OpenSocket { attempt, port, hello });
+            let (port, hello) = (settings.port(), settings.hello.clone());
+            effects.push(Effect::OpenSocket { attempt, port, hello, key: None });
         } else {
-            self.refused = false;
+            self.trouble = Trouble::None;
             self.rest(Phase::Resting, effects);
         }
+    }
+
+    /// What is known of a key decides how the relay is spoken to.
+    pub(super) fn key_read<P>(
+        &mut self,
+        attempt: Attempt,
+        stored: StoredKey,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let Some(settings) = &mut self.settings else { return };
+        if attempt != self.attempt || self.phase != Phase::Reading {
+            return;
+        }
+        match stored {
+            StoredKey::Never => {
+                self.key = None;
+                settings.port_of_key = None;
+                self.phase = Phase::Probing;
+                effects.push(Effect::Probe { attempt, port: settings.port() });
+            }
+            StoredKey::Unreadable => self.wait(Trouble::Unreadable, effects),
+            StoredKey::Key(key) => {
+                self.key = Some(key);
+                settings.port_of_key = key.port;
+                self.phase = Phase::Greeting;
+                effects.push(Effect::AskHello { attempt, port: settings.port() });
+            }
+        }
+    }
+
+    /// Who listens has said what it is, which it may not be.
+    pub(super) fn greeted<P>(
+        &mut self,
+        attempt: Attempt,
+        greeting: &Greeting,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let Some(settings) = &self.settings else { return };
+        if attempt != self.attempt {
+            return;
+        }
+        let relay = match greeting {
+            Greeting::Relay(hello) => Some(hello),
+            Greeting::Nobody | Greeting::Other => None,
+        };
+        match (self.phase, self.key) {
+            (Phase::Greeting, Some(key)) if relay.is_some_and(|relay| relay.pairs()) => {
+                self.phase = Phase::Opening;
+                let (port, hello) = (settings.port(), settings.hello.clone());
+                effects.push(Effect::OpenSocket { attempt, port, hello, key: Some(key) });
+            }
+            (Phase::Greeting, Some(_)) if *greeting == Greeting::Nobody => {
+                (self.trouble, self.unproven) = (Trouble::None, 0);
+                self.rest(Phase::Resting, effects);
+            }
+            (Phase::Greeting, _) => self.wait(Trouble::NoProof, effects),
+            (Phase::Resting, None) if relay.is_some_and(|relay| relay.required) => {
+                self.trouble = Trouble::OnlyPaired;
+            }
+            (
+                Phase::Resting
+                | Phase::Reading
+                | Phase::Probing
+                | Phase::Opening
+                | Phase::Open
+                | Phase::Displaced,
+                _,
+            ) => {}
+        }
+    }
+
+    /// What listens was not believed. Whether this is news.
+    pub(super) fn unproven<P>(
+        &mut self,
+        attempt: Attempt,
+        why: Unproven,
+        effects: &mut Vec<Effect<P>>,
+    ) -> bool {
+        let news = attempt == self.attempt && self.phase == Phase::Opening && self.key.is_some();
+        if news {
+            effects.push(Effect::CloseSocket);
+            self.wait(why.into(), effects);
+        }
+        news
     }
 
     /// Whether the relay has an extension is known; if not, or if it has gone, it is our turn.
@@ -134,7 +261,7 @@ impl Connection {
         if news {
             self.phase = Phase::Open;
             self.relay = Relay::Unknown;
-            self.refused = false;
+            (self.trouble, self.unproven) = (Trouble::None, 0);
             self.notice = None;
         }
         news
@@ -183,11 +310,20 @@ impl Connection {
     ) -> bool {
         let news = attempt == self.attempt && matches!(self.phase, Phase::Opening | Phase::Open);
         if news {
-            self.refused = self.phase == Phase::Opening;
+            if self.phase == Phase::Opening && self.key.is_some() {
+                self.wait(Trouble::NoProof, effects);
+                return true;
+            }
+            let was_refused = self.phase == Phase::Opening;
+            self.trouble = if was_refused { Trouble::Refused } else { Trouble::None };
             let displaced = [CloseCode::ExtensionReplaced, CloseCode::ExtensionInUse]
                 .iter()
                 .any(|displaced| displaced.number() == code);
             self.rest(if displaced { Phase::Displaced } else { Phase::Resting }, effects);
+            if was_refused && let Some(settings) = &self.settings {
+                // It may say why.
+                effects.push(Effect::AskHello { attempt, port: settings.port() });
+            }
         }
         news
     }
@@ -205,14 +341,14 @@ impl Connection {
         match self.phase {
             Phase::Resting => self.settings.is_some(),
             Phase::Open | Phase::Displaced => true,
-            Phase::Probing | Phase::Opening => false,
+            Phase::Reading | Phase::Probing | Phase::Greeting | Phase::Opening => false,
         }
     }
 
     pub(super) fn name(&self) -> &'static str {
         match self.phase {
             Phase::Resting => "idle",
-            Phase::Probing | Phase::Opening => "connecting",
+            Phase::Reading | Phase::Probing | Phase::Greeting | Phase::Opening => "connecting",
             Phase::Open => "connected",
             Phase::Displaced => "extension-replaced",
         }
@@ -222,13 +358,24 @@ impl Connection {
         self.phase == Phase::Displaced
     }
 
-    pub(super) fn is_refused(&self) -> bool {
-        self.phase == Phase::Resting && self.refused
+    /// What keeps the extension from its relay, while it is kept from it.
+    pub(super) fn trouble(&self) -> Trouble {
+        match (self.trouble, self.phase) {
+            (_, Phase::Open) => Trouble::None,
+            (Trouble::Refused, phase) if phase != Phase::Resting => Trouble::None,
+            // It stays as it is while the relay is looked for again.
+            (trouble, _) => trouble,
+        }
+    }
+
+    /// Whether the relay has proven itself, and the extension to it.
+    pub(super) fn is_proven(&self) -> bool {
+        self.is_open() && self.key.is_some()
     }
 
     /// Where the relay is looked for, once that is known.
     pub(super) fn port(&self) -> Option<u16> {
-        self.settings.as_ref().map(|settings| settings.port)
+        self.settings.as_ref().map(Settings::port)
     }
 
     pub(super) fn attempt(&self) -> Attempt {
@@ -236,10 +383,21 @@ impl Connection {
     }
 
     fn begin<P>(&mut self, effects: &mut Vec<Effect<P>>) {
-        let Some(settings) = &self.settings else { return };
+        if self.settings.is_none() {
+            return;
+        }
         self.attempt = Attempt(self.attempt.0.wrapping_add(1));
-        self.phase = Phase::Probing;
-        effects.push(Effect::Probe { attempt: self.attempt, port: settings.port });
+        self.phase = Phase::Reading;
+        effects.push(Effect::ReadKey { attempt: self.attempt });
+    }
+
+    /// Rests longer each time: whatever is wrong, this does not end it.
+    fn wait<P>(&mut self, trouble: Trouble, effects: &mut Vec<Effect<P>>) {
+        self.trouble = trouble;
+        self.phase = Phase::Resting;
+        let wait = FIRST_WAIT.saturating_mul(1 << self.unproven.min(5)).min(LONGEST_WAIT);
+        self.unproven += 1;
+        effects.push(Effect::RetryAfter { attempt: self.attempt, wait });
     }
 
     fn rest<P>(&mut self, phase: Phase, effects: &mut Vec<Effect<P>>) {

@@ -21,6 +21,7 @@ const SECOND_TRY: Duration = Duration::from_millis(250);
 impl<P: Payload> Worker<P> {
     pub(super) fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.errors.remove(tab);
+        self.put_in.remove(tab);
         match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
             Some(TabState::Attaching(attaching)) if attaching.silence.is_none() => {
                 attaching.cancelled = !attaching.cancelled;
@@ -95,13 +96,19 @@ impl<P: Payload> Worker<P> {
                 self.forget(id, effects);
             }
             Err(_) if attaching.cancelled => self.forget(id, effects),
-            Ok(info) => self.taken(id, with_url(info), effects),
+            Ok(info) => {
+                self.look_at_url(&info, effects);
+                self.taken(id, with_url(info), effects);
+            }
             Err(why) => self.refused(id, attaching, why, effects),
         }
     }
 
     fn taken(&mut self, id: TabId, info: TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
-        let opened = self.tabs.get_mut(id).and_then(|tab| tab.opened.take());
+        let opened = self.tabs.get_mut(id).and_then(|tab| {
+            tab.popup = None;
+            tab.opened.take()
+        });
         // A relay that has gone meanwhile asked for it; the next one hears of it as of any tab.
         let opened = opened.filter(|opened| self.connection.is_open_as(opened.ticket.attempt));
         let session = self.tabs.attached(id, info.clone());
@@ -127,7 +134,7 @@ impl<P: Payload> Worker<P> {
                 None => effects.push(announcement(session, info)),
             }
         }
-        if !self.windows.owns(id) {
+        if !self.windows.is_separate() && !self.windows.owns(id) {
             self.grouping.add(id, effects);
         }
         self.show(id, effects);
@@ -269,18 +276,6 @@ impl<P: Payload> Worker<P> {
         self.tell(event("Target.targetInfoChanged", &Described { target_info: info }), effects);
     }
 
-    pub(super) fn popup_opened(&mut self, tab: TabId, opener: TabId, effects: &mut Vec<Effect<P>>) {
-        if self.tabs.is_attached(opener)
-            && self.tabs.get(tab).is_none()
-            && self.connection.is_open()
-        {
-            if self.windows.owns(opener) {
-                self.windows.own(tab);
-            }
-            self.attach(tab, Attaching { tries: Some(0), ..Attaching::default() }, effects);
-        }
-    }
-
     pub(super) fn regrouped(
         &mut self,
         tab: TabId,
@@ -289,13 +284,33 @@ impl<P: Payload> Worker<P> {
     ) {
         let is_controlled = self.tabs.get(tab).is_some();
         match self.grouping.meaning(tab, group, is_controlled) {
-            Meaning::DraggedIn => self.icon_clicked(tab, effects),
+            Meaning::CameIn => effects.push(Effect::TakeOut { tab, groups: self.grouping.ours() }),
             Meaning::Left => effects.push(Effect::AskPlace { tab }),
             Meaning::Nothing => {}
         }
     }
 
-    /// Where a tab is that has left its group.
+    /// A tab that came into the group was to be taken out again, which Chrome refuses while the user
+    /// drags it.
+    pub(super) fn tried_to_take_out(
+        &mut self,
+        tab: TabId,
+        is_dragged: Option<bool>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        match is_dragged {
+            // It was handed over in another way meanwhile.
+            _ if self.tabs.get(tab).is_some() => {}
+            Some(true) => self.icon_clicked(tab, effects),
+            Some(false) => {
+                self.put_in.insert(tab);
+                self.show(tab, effects);
+            }
+            None => {}
+        }
+    }
+
+    /// Where a tab is whose group has changed.
     pub(super) fn placed(
         &mut self,
         tab: TabId,
@@ -303,9 +318,11 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let is_controlled = self.tabs.get(tab).is_some();
-        let has_left = self.grouping.meaning(tab, group, is_controlled) == Meaning::Left;
-        if has_left && !self.grouping.came_along(tab, effects) {
-            self.release(tab, effects);
+        match self.grouping.meaning(tab, group, is_controlled) {
+            Meaning::Left if self.grouping.came_along(tab, effects) => {}
+            Meaning::Left => self.release(tab, effects),
+            Meaning::CameIn => effects.push(Effect::TakeOut { tab, groups: self.grouping.ours() }),
+            Meaning::Nothing => {}
         }
     }
 
@@ -353,7 +370,9 @@ impl<P: Payload> Worker<P> {
     pub(super) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         self.windows.tab_removed(id);
         self.errors.remove(id);
+        self.put_in.remove(id);
         self.tabs.calm(id);
+        self.announce_short_popup(id, effects);
         self.forget(id, effects);
     }
 
@@ -397,12 +416,14 @@ fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> DetachedFromTarget
 }
 
 /// Whether Chrome refuses the page that a tab shows, rather than the tab.
-pub(super) fn is_barred(why: &str) -> bool {
+pub(crate) fn is_barred(why: &str) -> bool {
     [
         "Cannot access a chrome",
         "Cannot access contents of",
         "Cannot access an edge",
         "The extensions gallery cannot be scripted",
+        // It shows a warning, such as of a bad certificate.
+        "Cannot attach to this target",
     ]
     .iter()
     .any(|refusal| why.starts_with(refusal))

@@ -5,9 +5,16 @@ use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 
 use super::{Effect, Ticket};
 
-/// There are few at a time.
+/// How many downloads the relay may cancel; the oldest are forgotten first.
+const MAX_GIVEN_OUT: usize = 256;
+
 #[derive(Debug)]
-pub(super) struct Downloads<P>(Vec<Wanted<P>>);
+pub(super) struct Downloads<P> {
+    /// There are few at a time.
+    wanted: Vec<Wanted<P>>,
+    /// Those that the relay was told of, by Chrome's ids. It may cancel no other.
+    given_out: Vec<i64>,
+}
 
 #[derive(Debug)]
 struct Wanted<P> {
@@ -22,7 +29,7 @@ struct Wanted<P> {
 
 impl<P> Default for Downloads<P> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { wanted: Vec::new(), given_out: Vec::new() }
     }
 }
 
@@ -37,12 +44,12 @@ impl<P> Downloads<P> {
         let wanted = Wanted { ticket, url, exclude, max_age, at_once, found: nothing() };
         effects.push(wanted.search());
         effects.push(Effect::DownloadOverdueLater { ticket });
-        self.0.push(wanted);
+        self.wanted.push(wanted);
     }
 
     /// Something has happened to a download.
     pub(super) fn changed(&self, effects: &mut Vec<Effect<P>>) {
-        effects.extend(self.0.iter().map(Wanted::search));
+        effects.extend(self.wanted.iter().map(Wanted::search));
     }
 
     /// What Chrome knows; the answer, if that is final.
@@ -54,13 +61,13 @@ impl<P> Downloads<P> {
         let index = self.index(ticket)?;
         match outcome {
             Ok(found)
-                if !self.0[index].at_once && found.state.as_deref() == Some("in_progress") =>
+                if !self.wanted[index].at_once && found.state.as_deref() == Some("in_progress") =>
             {
-                self.0[index].found = found;
+                self.wanted[index].found = found;
                 None
             }
             outcome => {
-                self.0.remove(index);
+                self.wanted.remove(index);
                 Some(outcome)
             }
         }
@@ -69,11 +76,33 @@ impl<P> Downloads<P> {
     /// The answer to a request that has waited for long enough.
     pub(super) fn overdue(&mut self, ticket: Ticket) -> Option<FoundDownload<P>> {
         let index = self.index(ticket)?;
-        Some(self.0.remove(index).found)
+        Some(self.wanted.remove(index).found)
+    }
+
+    /// The relay is told of a download, and may cancel it. Tells whether that is new.
+    pub(super) fn give_out(&mut self, found: Option<&FoundDownload<P>>) -> bool {
+        let id = found.and_then(|found| found.id).filter(|id| !self.given_out.contains(id));
+        if self.given_out.len() >= MAX_GIVEN_OUT && id.is_some() {
+            self.given_out.remove(0);
+        }
+        self.given_out.extend(id);
+        id.is_some()
+    }
+
+    pub(super) fn is_given_out(&self, id: i64) -> bool {
+        self.given_out.contains(&id)
+    }
+
+    pub(super) fn given_out(&self) -> Vec<i64> {
+        self.given_out.clone()
+    }
+
+    pub(super) fn resume_with(&mut self, given_out: Vec<i64>) {
+        self.given_out = given_out;
     }
 
     fn index(&self, ticket: Ticket) -> Option<usize> {
-        self.0.iter().position(|wanted| wanted.ticket == ticket)
+        self.wanted.iter().position(|wanted| wanted.ticket == ticket)
     }
 }
 

@@ -8,7 +8,8 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Bounds, Debuggee, GroupId, Look, Place, Snapshot, Ticket, WindowId, WindowOf,
+    Attempt, Bounds, Debuggee, GroupId, Look, PairingKey, Place, Snapshot, Ticket, WindowId,
+    WindowOf,
 };
 
 /// What the shell must do now, in order.
@@ -25,14 +26,31 @@ pub enum Effect<P> {
         attempt: Attempt,
         port: u16,
     },
+    /// Read the key anew: it may have been replaced.
+    ReadKey {
+        attempt: Attempt,
+    },
+    /// Ask who listens, without saying who asks.
+    AskHello {
+        attempt: Attempt,
+        port: u16,
+    },
+    /// With a key, nothing is said before the other side has proven itself.
     OpenSocket {
         attempt: Attempt,
         port: u16,
         hello: ExtensionHello,
+        key: Option<PairingKey>,
     },
+    /// Keep that there is a key, should it be gone one day.
+    RememberPaired,
     CloseSocket,
     RetryLater {
         attempt: Attempt,
+    },
+    RetryAfter {
+        attempt: Attempt,
+        wait: Duration,
     },
     GiveRelayUpLater {
         attempt: Attempt,
@@ -88,6 +106,12 @@ pub enum Effect<P> {
         bounds: Bounds,
         state: Option<WindowState>,
     },
+    /// Take a tab to a blank page, or close it.
+    LeavePage {
+        ticket: Ticket,
+        tab: TabId,
+        close: bool,
+    },
     /// The one thing that takes the user's focus.
     ActivateTab {
         ticket: Ticket,
@@ -123,6 +147,11 @@ pub enum Effect<P> {
         tab: TabId,
         groups: Vec<GroupId>,
     },
+    /// Take a tab out of its group if it is one of these, which fails while the user drags it.
+    TakeOut {
+        tab: TabId,
+        groups: Vec<GroupId>,
+    },
     /// See which group a tab is in. By the time of the answer, what it did has been told.
     AskPlace {
         tab: TabId,
@@ -146,6 +175,10 @@ pub enum Effect<P> {
     Show {
         tab: TabId,
         look: Look,
+    },
+    /// Show what concerns all tabs; `None` when it is over.
+    ShowTrouble {
+        words: Option<String>,
     },
     Persist(Snapshot<P>),
 }

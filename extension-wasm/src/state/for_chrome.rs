@@ -50,6 +50,18 @@ impl<P: Payload> Worker<P> {
         self.ask(ticket, effect, effects);
     }
 
+    /// Takes a tab off a page on which Chrome refuses all commands.
+    pub(super) fn leave_page(
+        &self,
+        ticket: Ticket,
+        target: &TargetId,
+        close: bool,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let effect = self.tab_of(target).map(|tab| Effect::LeavePage { ticket, tab, close });
+        self.ask(ticket, effect, effects);
+    }
+
     pub(super) fn call_cookies(
         &self,
         ticket: Ticket,

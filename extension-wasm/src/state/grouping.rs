@@ -2,6 +2,10 @@
 //!
 //! The group shows the user what is controlled, and dragging a tab in or out is as good as a click.
 //! Only groups that we made are ever touched.
+//!
+//! Any extension can put any tab into any group, without a permission, and Chrome does not say who did
+//! it. But while the user drags a tab, Chrome lets no extension move one; so a tab that cannot be taken
+//! out again was dragged in, and one that can was not.
 
 use std::collections::VecDeque;
 
@@ -27,7 +31,8 @@ pub(super) struct Grouping {
     busy: Option<TabId>,
     /// Whether that one was released meanwhile.
     is_abandoned: bool,
-    /// Tabs that changed their group while we were at it; perhaps that was us.
+    /// Tabs that changed their group while we were at it: perhaps that was us, and perhaps the group is
+    /// ours.
     unclear: SortedSet<TabId>,
     /// Tabs that have just come into another window, which takes them out of their group.
     moved: SortedSet<TabId>,
@@ -36,8 +41,8 @@ pub(super) struct Grouping {
 /// What a tab's change of group means.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// The user put it among the controlled tabs.
-    DraggedIn,
+    /// Somebody put it among the controlled tabs.
+    CameIn,
     /// It is no longer among them. Chrome says so before it says that the tab came along to another
     /// window, so one has to ask where it is.
     Left,
@@ -128,7 +133,7 @@ impl Grouping {
         match (is_controlled, self.is_ours(group)) {
             // On its way in by our own doing, and released meanwhile.
             (false, true) if self.busy == Some(tab) => Meaning::Nothing,
-            (false, true) => Meaning::DraggedIn,
+            (false, true) => Meaning::CameIn,
             (true, false) if self.busy.is_some() || self.queue.contains(&tab) => {
                 self.unclear.insert(tab);
                 Meaning::Nothing
@@ -137,6 +142,11 @@ impl Grouping {
             (true, true) => {
                 self.members.insert(tab);
                 self.moved.remove(tab);
+                Meaning::Nothing
+            }
+            // Perhaps the group is one that we are making; we hear its id last of all.
+            (false, false) if self.busy.is_some() && group.is_some() => {
+                self.unclear.insert(tab);
                 Meaning::Nothing
             }
             (true, false) | (false, false) => Meaning::Nothing,

@@ -5,7 +5,9 @@ use shared_protocol::{
     TargetInfo,
 };
 
-use super::{Attempt, GroupId, Settings, Silence, Snapshot, Ticket, WindowId};
+use super::{
+    Attempt, Greeting, GroupId, Settings, Silence, Snapshot, StoredKey, Ticket, Unproven, WindowId,
+};
 
 /// What happened outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,21 @@ pub enum Input<P> {
         snapshot: Box<Snapshot<P>>,
     },
     SettingsChanged(Settings),
+    KeyRead {
+        attempt: Attempt,
+        stored: StoredKey,
+    },
+    /// The user has pasted a code, and there is a key.
+    KeyChanged,
+    Greeted {
+        attempt: Attempt,
+        greeting: Greeting,
+    },
+    /// What listens was not believed.
+    RelayUnproven {
+        attempt: Attempt,
+        why: Unproven,
+    },
     Probed {
         attempt: Attempt,
         found: bool,
@@ -79,6 +96,12 @@ pub enum Input<P> {
         tab: TabId,
         group: Option<GroupId>,
     },
+    /// What came of [`Effect::TakeOut`](super::Effect::TakeOut).
+    /// `None` if the tab has left the group by itself.
+    TriedToTakeOut {
+        tab: TabId,
+        is_dragged: Option<bool>,
+    },
     Placed {
         tab: TabId,
         group: Option<GroupId>,
@@ -103,6 +126,7 @@ pub enum Input<P> {
     PopupOpened {
         tab: TabId,
         opener: TabId,
+        url: String,
     },
     /// `None` if the tab stayed in a group of the user's, or could not be grouped.
     Grouped {

@@ -66,12 +66,23 @@ impl<P: Payload> Worker<P> {
             || "this tab is controlled; click to release it".to_owned(),
             |notice| format!("this tab is controlled, but {notice}"),
         );
+        let (badge, trouble) = match self.connection.trouble() {
+            trouble if trouble.is_about_key() => ("!", trouble),
+            trouble => ("", trouble),
+        };
+        let trouble = self.connection.port().and_then(|port| trouble.words(port));
         let (icon, badge, title) =
             match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(tab)) {
                 (None, Some(why)) => {
                     let title = format!("Playwriter cannot control this page: {why}");
                     return Look { icon: Icon::Black, badge: "!", title };
                 }
+                (None, None) if self.put_in.contains(tab) => (
+                    Icon::Black,
+                    "?",
+                    "click to control this tab; something other than your mouse put it into the \
+                     group",
+                ),
                 (None, None) => (Icon::Black, "", "click to control this tab"),
                 (Some(TabState::Barred), _) => (
                     Icon::Grey,
@@ -95,12 +106,9 @@ impl<P: Payload> Worker<P> {
                     "",
                     "another browser window's Playwriter is connected to the relay",
                 ),
-                (Some(_), _) if self.connection.is_refused() => (
-                    Icon::Grey,
-                    "",
-                    "the relay that runs does not let this extension in; stop it, then start ours \
-                     with `playwriter ensure`",
-                ),
+                (Some(_), _) if trouble.is_some() => {
+                    (Icon::Grey, badge, trouble.as_deref().unwrap_or_default())
+                }
                 (Some(_), _) if self.connection.is_settled() && !is_open => {
                     (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")
                 }

@@ -7,10 +7,15 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::json;
+use shared_protocol::http::RELAY_NAME;
+use shared_protocol::pairing::{Key, KeyId, RelayHello, VERSION};
 use shared_protocol::{CdpEvent, ExtensionMessage, TabId};
 
 use super::tests::{Json, info};
-use super::{Attempt, Effect, GroupId, Input, Settings, Silence, Snapshot, WindowId, Worker};
+use super::{
+    Attempt, Effect, Greeting, GroupId, Input, PairingKey, Settings, Silence, Snapshot, StoredKey,
+    Unproven, WindowId, Worker,
+};
 
 /// What the user, Chrome and the relay may do at any moment.
 #[derive(Debug, Clone)]
@@ -48,6 +53,11 @@ enum Move {
     WorkerDies,
 }
 
+fn greeting() -> Greeting {
+    let pairing = vec![VERSION.to_owned()];
+    Greeting::Relay(RelayHello { name: RELAY_NAME.to_owned(), pairing, required: false })
+}
+
 fn moves() -> impl Strategy<Value = Move> {
     let tab = 1..5_i32;
     prop_oneof![
@@ -61,6 +71,8 @@ fn moves() -> impl Strategy<Value = Move> {
             Just(("getWindow", r#"{"windowId":9}"#)),
             Just(("setWindow", r#"{"windowId":9,"left":1}"#)),
             Just(("activateTab", r#"{"targetId":"T1"}"#)),
+            Just(("blankTab", r#"{"targetId":"T1"}"#)),
+            Just(("closeTab", r#"{"targetId":"T1"}"#)),
             Just(("setPermissions", r#"{"rules":[{"name":"camera","setting":"allow"}]}"#)),
             Just(("findDownload", r#"{"url":"http://site/"}"#)),
             Just(("callCookies", r#"{"function":"set","details":[{}]}"#)),
@@ -139,7 +151,7 @@ impl World {
     }
 
     fn start(&mut self) -> Result<(), TestCaseError> {
-        let settings = Settings { port: 1, tab_groups: true };
+        let settings = Settings { port: Some(1), tab_groups: true };
         let (hello, snapshot) = (Box::default(), Box::new(self.snapshot.clone()));
         self.feed(Input::Started { settings, hello, snapshot })
     }
@@ -189,7 +201,8 @@ impl World {
             }
             Move::PopupOf(opener) => {
                 self.next_tab += 1;
-                self.feed(Input::PopupOpened { tab: TabId(self.next_tab), opener: TabId(opener) })
+                let (tab, opener) = (TabId(self.next_tab), TabId(opener));
+                self.feed(Input::PopupOpened { tab, opener, url: "about:blank".to_owned() })
             }
             Move::RelayLost(code) => {
                 let was_open = std::mem::take(&mut self.is_open);
@@ -244,7 +257,12 @@ impl World {
         // Every retry of the connection starts another, so there is no end but this.
         for _ in 0..2000 {
             let due = self.under_way.iter().position(|effect| {
-                !matches!(effect, Effect::RetryLater { .. } | Effect::ReattachLater { .. })
+                !matches!(
+                    effect,
+                    Effect::RetryLater { .. }
+                        | Effect::RetryAfter { .. }
+                        | Effect::ReattachLater { .. }
+                )
             });
             let Some(due) = due else { break };
             self.answer(due, false)?;
@@ -260,6 +278,19 @@ impl World {
         let effect = self.under_way.remove(which % self.under_way.len());
         let why = || "Another debugger is already attached".to_owned();
         match effect {
+            Effect::ReadKey { attempt } => {
+                let key = PairingKey { kid: KeyId([1; 8]), key: Key([1; 32]), port: None };
+                let stored = if fails { StoredKey::Key(key) } else { StoredKey::Never };
+                self.feed(Input::KeyRead { attempt, stored })
+            }
+            Effect::AskHello { attempt, .. } => {
+                let greeting = if fails { Greeting::Other } else { greeting() };
+                self.feed(Input::Greeted { attempt, greeting })
+            }
+            Effect::OpenSocket { attempt, key: Some(_), .. } if fails => {
+                self.feed(Input::RelayUnproven { attempt, why: Unproven::NoProof })
+            }
+            Effect::RetryAfter { attempt, .. } => self.feed(Input::RetryDue { attempt }),
             Effect::Probe { attempt, .. } => self.feed(Input::Probed { attempt, found: !fails }),
             Effect::AskStatus { attempt, .. } => {
                 self.feed(Input::StatusSeen { attempt, taken: fails })
@@ -298,6 +329,7 @@ impl World {
                 self.feed(Input::WindowSeen { ticket, outcome })
             }
             Effect::ChangeWindow { ticket, .. }
+            | Effect::LeavePage { ticket, .. }
             | Effect::ActivateTab { ticket, .. }
             | Effect::SetPermissions { ticket: Some(ticket), .. }
             | Effect::CancelDownload { ticket, .. } => {
@@ -325,6 +357,9 @@ impl World {
             Effect::Group { .. } => {
                 self.feed(Input::Grouped { group: (!fails).then_some(GroupId(50)) })
             }
+            Effect::TakeOut { tab, .. } => {
+                self.feed(Input::TriedToTakeOut { tab, is_dragged: Some(true) })
+            }
             Effect::AskPlace { tab } => {
                 self.feed(Input::Placed { tab, group: fails.then_some(GroupId(50)) })
             }
@@ -335,6 +370,8 @@ impl World {
             }
             Effect::Show { tab, .. } => self.feed(Input::Shown { tab }),
             Effect::CloseSocket
+            | Effect::RememberPaired
+            | Effect::ShowTrouble { .. }
             | Effect::Send(_)
             | Effect::Describe { .. }
             | Effect::RunCommand { ticket: None, .. }

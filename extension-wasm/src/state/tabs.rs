@@ -40,6 +40,8 @@ pub(super) struct Tab<P> {
     pub(super) state: TabState<P>,
     /// Who waits for the tab to be attached.
     pub(super) opened: Option<Opened>,
+    /// How to announce a popup that closes before it is attached.
+    pub(super) popup: Option<TargetInfo<P>>,
 }
 
 #[derive(Debug)]
@@ -118,7 +120,7 @@ impl<P> Tabs<P> {
     pub(super) fn put(&mut self, id: TabId, state: TabState<P>) {
         match self.get_mut(id) {
             Some(tab) => tab.state = state,
-            None => self.tabs.push((id, Tab { state, opened: None })),
+            None => self.tabs.push((id, Tab { state, opened: None, popup: None })),
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use relay::browser::{self, BrowserOptions};
-use relay::bundled;
 use relay::log::Logs;
+use relay::{bundled, pairing};
 use shared_protocol::DEFAULT_PORT;
 use tokio::time::timeout;
 
@@ -68,8 +68,16 @@ impl Browser {
 
 impl Start {
     async fn run(self, logs: Option<Logs>) -> anyhow::Result<Outcome> {
+        relay::descriptors::raise_limit();
         let options = self.browser_options()?;
         let relay = Relay::start(&self.listen, self.port, logs).await?;
+        if self.extension.is_none() {
+            let home = home_folder()?;
+            // A good key stays as it is: another browser may have the folder loaded.
+            if !pairing::is_paired(&home, &options.extension) {
+                pairing::pair(&home, &options.extension, relay.port())?;
+            }
+        }
         let progress = Progress::show("starting the browser");
         let mut browser = browser::Browser::start(&options).await?;
         browser.use_relay_port(relay.port()).await?;

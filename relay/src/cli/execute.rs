@@ -1,15 +1,24 @@
 //! `playwriter -e 'code'`
 
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use relay::executor::{Execute, Image, SessionName};
 
 use super::address::Address;
 use super::listen::SeparateWindow;
 use super::mcp::Mcp;
 use super::progress::Progress;
-use super::{Outcome, print, say};
+use super::{Outcome, home_folder, one_line, print, say};
+
+/// The kinds of images that are saved, and how their files' names end.
+const KINDS: [(&str, &str); 4] =
+    [("image/png", "png"), ("image/jpeg", "jpeg"), ("image/webp", "webp"), ("image/gif", "gif")];
+
+/// More images than anybody looks at.
+const MAX_NUMBER: u32 = 100_000;
 
 /// Code that is run without a subcommand.
 #[derive(Debug, clap::Args)]
@@ -49,10 +58,17 @@ impl Eval {
             let _progress = Progress::show("running the code");
             address.sessions_with(window)?.execute(&session, execute).await?
         };
-        // The folder of a session elsewhere is elsewhere.
-        let folder = outcome.folder.filter(|_| is_here).unwrap_or_default();
+        let notes = outcome.notes_shown();
+        // What a relay says does not decide where files are written.
+        let folder = match is_here {
+            true => home_folder()?.join("sessions").join(session.as_str()),
+            false => PathBuf::new(),
+        };
         for image in &outcome.images {
             print(&save(&folder, image)?.display().to_string())?;
+        }
+        if let Some(notes) = notes {
+            say(&notes);
         }
         if outcome.failed {
             say(&format!("error: {}", outcome.text));
@@ -65,13 +81,22 @@ impl Eval {
     }
 }
 
-/// Writes an image into the session's folder under a name that is free.
+/// Writes an image into a folder under a name that is free.
 fn save(folder: &Path, image: &Image) -> anyhow::Result<PathBuf> {
     use base64::Engine;
     let bytes = base64::engine::general_purpose::STANDARD.decode(&image.data)?;
-    let kind = image.mime_type.rsplit('/').next().unwrap_or("png");
-    let mut names = (1_u32..).map(|number| folder.join(format!("image-{number}.{kind}")));
-    let path = names.find(|path| !path.exists()).context("there is no free name for an image")?;
-    std::fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(path)
+    let (_, ending) =
+        KINDS.iter().find(|(kind, _)| image.mime_type == *kind).with_context(|| {
+            format!("an image of the kind {:?} is not saved", one_line(&image.mime_type))
+        })?;
+    for number in 1..=MAX_NUMBER {
+        let path = folder.join(format!("image-{number}.{ending}"));
+        let mut file = match File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            file => file.with_context(|| format!("cannot write {}", path.display()))?,
+        };
+        file.write_all(&bytes).with_context(|| format!("cannot write {}", path.display()))?;
+        return Ok(path);
+    }
+    bail!("there is no free name for an image in {}\n\nhint: remove some", folder.display())
 }

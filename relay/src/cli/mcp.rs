@@ -12,7 +12,7 @@ Examples, as an agent's settings have them:
   { \"mcpServers\": { \"playwriter\": { \"command\": \"playwriter\", \"args\": [\"mcp\"] } } }
   playwriter mcp --session shop --browser KEY
 
-Agents that speak MCP over HTTP connect to http://127.0.0.1:19988/mcp of a running relay.";
+Agents that speak MCP over HTTP connect to the address that `playwriter mcp-url` prints.";
 
 /// Serve an agent over standard input and output.
 ///

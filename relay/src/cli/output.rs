@@ -32,7 +32,8 @@ pub(crate) fn failed(error: &anyhow::Error) -> ExitCode {
     if error.downcast_ref::<io::Error>().is_some_and(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    say(&format!("error: {error:#}"));
+    // Who talks is clear here.
+    say(&format!("error: {error:#}").replacen("[Playwriter] ", "", 1));
     match error.downcast_ref::<RelayServerError>() {
         Some(RelayServerError::ExtensionNotConnected { .. } | RelayServerError::NoTab { .. }) => {
             Outcome::No.into()

@@ -40,6 +40,7 @@ impl Serve {
             // A session of its own has no terminal that could hang up.
             rustix::process::setsid().context("cannot leave the terminal")?;
         }
+        relay::descriptors::raise_limit();
         let server = self.listen.start(self.port, logs).await?;
         let end = interrupted();
         if !self.detached {

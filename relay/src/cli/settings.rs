@@ -1,9 +1,9 @@
 //! What a relay that runs has otherwise than asked.
 
 use relay::client::{Client, ClientError};
-use shared_protocol::http::{RelaySettings, RelayStatus};
+use shared_protocol::http::{RelaySettings, RelayStatus, SandboxStatus};
 
-use super::listen::{Cookies, Listen, THIS_MACHINE};
+use super::listen::{Cookies, Listen, Pairing, THIS_MACHINE};
 
 const UNTOLD: &str = "the relay that runs tells its settings only to those who have its token\n\n\
     hint: set PLAYWRITER_TOKEN to it, to see whether they are yours";
@@ -58,18 +58,42 @@ impl Listen {
             self.auto_enable.map(|it| it.to_string()),
         );
         // A relay that does not tell cannot be compared.
+        if let Some(SandboxStatus { mode, agents_network, .. }) = &status.sandbox {
+            compare("--sandbox", mode.clone(), self.sandbox.map(|it| it.to_string()));
+            let asked = self.agents_network.as_ref().map(ToString::to_string);
+            compare("--agents-network", agents_network.clone(), asked);
+        }
         let Some(settings) = &status.settings else { return differences };
-        let RelaySettings { host, allowed_hosts, allow_focus, whole_profile } = settings;
+        let RelaySettings {
+            host,
+            allowed_hosts,
+            allow_focus,
+            whole_profile,
+            is_paired,
+            allowed_users,
+            pairing_required,
+            agents_may,
+            ..
+        } = settings;
         compare("--host", usual(host), self.host.as_deref().map(usual));
         compare(
             "--allow-focus",
             allow_focus.to_string(),
             self.allow_focus.then(|| true.to_string()),
         );
+        compare("--paired", is_paired.to_string(), self.paired.map(|it| it.to_string()));
         let cookies = if *whole_profile { Cookies::Profile } else { Cookies::Tabs };
         compare("--cookies", cookies.to_string(), self.cookies.map(|it| it.to_string()));
+        let pairing = if *pairing_required { Pairing::Required } else { Pairing::Auto };
+        compare("--pairing", pairing.to_string(), self.pairing.map(|it| it.to_string()));
         let unknown = self.allow_host.iter().filter(|name| !allowed_hosts.contains(name));
         differences.extend(unknown.map(|name| format!("--allow-host: without {name}")));
+        let devices = self.agents_may.iter().map(ToString::to_string);
+        let unknown = devices.filter(|device| !agents_may.contains(device));
+        differences.extend(unknown.map(|device| format!("--agents-may: without {device}")));
+        let users = self.allow_user.iter().map(ToString::to_string);
+        let unknown = users.filter(|user| !allowed_users.contains(user));
+        differences.extend(unknown.map(|user| format!("--allow-user: without {user}")));
         differences
     }
 }
@@ -96,8 +120,11 @@ mod tests {
         for (asked, expected) in [
             (&[][..], &[][..]),
             (&["--host=localhost", "--auto-enable=true", "--cookies=tabs"], &[]),
-            (&["--allow-host=a.example"], &[]),
+            (&["--allow-host=a.example", "--allow-user=1001"], &[]),
+            (&["--allow-user=1001,1002"], &["--allow-user: without 1002"]),
+            (&["--agents-may=camera,microphone"], &["--agents-may: without microphone"]),
             (&["--host=0.0.0.0"], &["--host: 127.0.0.1, not 0.0.0.0"]),
+            (&["--pairing=required"], &["--pairing: auto, not required"]),
             (&["--auto-enable=no"], &["--auto-enable: true, not false"]),
             (
                 &["--allow-focus", "--cookies=profile", "--allow-host=a.example,b.example"],
@@ -120,12 +147,20 @@ mod tests {
             allowed_hosts: vec!["a.example".to_owned()],
             allow_focus: false,
             whole_profile: false,
+            wants_token: false,
+            is_paired: false,
+            allowed_users: vec!["1001".to_owned()],
+            pairing_required: false,
+            agents_may: vec!["camera".to_owned()],
         };
         RelayStatus {
             separate_window: false,
             auto_enable: true,
             clients: Vec::new(),
             settings: Some(settings),
+            sandbox: None,
+            users: None,
+            refused: Vec::new(),
         }
     }
 }

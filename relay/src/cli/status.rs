@@ -1,10 +1,12 @@
 //! `playwriter status`
 
 use relay::client::{Client, ClientError};
+use relay::server::user_name;
 use relay::{RelayServerError, how_to_start, version_of_ours};
 use serde::Serialize;
 use shared_protocol::http::{
-    ExtensionEntry, ExtensionsStatus, PageEntry, PagesStatus, RelayStatus, Version,
+    ExtensionEntry, ExtensionsStatus, PageEntry, PagesStatus, RefusedUser, RelayStatus,
+    SandboxStatus, UsersStatus, Version,
 };
 
 use super::address::Address;
@@ -26,7 +28,7 @@ Exit code: 0 when a relay runs, 1 when none does, 2 when it cannot be told.";
 /// Show the relay, and who is connected to it.
 ///
 /// That is: versions, browsers with the key that `--browser` takes, controlled tabs, clients, where new
-/// tabs open, and what an extension is too old for.
+/// tabs open, what agents' code is kept from, and what an extension is too old for.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Status {
@@ -85,7 +87,8 @@ impl Status {
 
 impl Report {
     pub(crate) async fn of(client: &Client) -> Result<Self, RelayServerError> {
-        let version = version_of_ours(client).await?;
+        // It proved what it had to.
+        let version = Version { proof: None, listening: None, ..version_of_ours(client).await? };
         Ok(Self {
             running: true,
             url: client.endpoint().to_string(),
@@ -104,9 +107,14 @@ impl Report {
             lines.push(format!("           {words}"));
         }
         lines.push(format!("new tabs   {}", window_mode(self.relay.separate_window)));
+        if let Some(users) = &self.relay.users {
+            lines.extend(users_lines(users));
+        }
+        lines.extend(self.relay.sandbox.iter().flat_map(sandbox));
         let extensions = &self.extensions.extensions;
         lines.extend(or_none("extension", extensions.iter().map(extension)));
-        let warnings = extensions.iter().flat_map(|entry| &entry.warnings);
+        let warnings =
+            extensions.iter().flat_map(|entry| &entry.warnings).chain(&self.relay.refused);
         lines.extend(warnings.map(|warning| format!("           warning: {}", one_line(warning))));
         lines.extend(or_none("tab", self.pages.iter().map(page)));
         let clients = self.relay.clients.iter().map(|client| {
@@ -122,8 +130,30 @@ impl Report {
     }
 }
 
+/// Other users who came, and what would let them in.
+fn users_lines(users: &UsersStatus) -> Vec<String> {
+    let refused = users.refused.iter().map(|RefusedUser { uid, .. }| {
+        format!("user       {} was refused: --allow-user {uid} lets it in", user_name(*uid))
+    });
+    let windows = (users.from_windows > 0)
+        .then(|| "user       Windows: its users cannot be told apart".to_owned());
+    refused.chain(windows).collect()
+}
+
 fn window_mode(is_separate: bool) -> &'static str {
     if is_separate { "in a window of their own" } else { "beside yours" }
+}
+
+/// What the system keeps agents' code from, and what it cannot.
+fn sandbox(sandbox: &SandboxStatus) -> Vec<String> {
+    let SandboxStatus { mode, agents_network, enforced, missing, .. } = sandbox;
+    let kept = match &enforced[..] {
+        [] => "nothing".to_owned(),
+        enforced => enforced.join(", "),
+    };
+    let first = format!("--sandbox={mode}, --agents-network={agents_network}; confined: {kept}");
+    let missing = missing.iter().map(|it| format!("           not confined: {}", one_line(it)));
+    [format!("agents     {}", one_line(&first))].into_iter().chain(missing).collect()
 }
 
 fn extension(entry: &ExtensionEntry) -> String {
@@ -132,8 +162,13 @@ fn extension(entry: &ExtensionEntry) -> String {
     let profile = email.filter(|email| !email.is_empty()).map(|email| format!(" of {email}"));
     let version = entry.playwriter_version.as_deref().unwrap_or("of unknown version");
     let tabs = if entry.active_targets == 1 { "tab" } else { "tabs" };
+    let paired = match entry.paired {
+        Some(true) => ", paired",
+        Some(false) => ", not paired",
+        None => "",
+    };
     format!(
-        "{version} in {browser}{}, controls {} {tabs} ({}, --browser {})",
+        "{version} in {browser}{}{paired}, controls {} {tabs} ({}, --browser {})",
         profile.unwrap_or_default(),
         entry.active_targets,
         entry.extension_id,
@@ -166,12 +201,20 @@ mod tests {
         let report = Report {
             running: true,
             url: "http://127.0.0.1:7".to_owned(),
-            version: Version { version: relay::VERSION.to_owned(), name: None },
+            version: Version {
+                version: relay::VERSION.to_owned(),
+                name: None,
+                listening: None,
+                proof: None,
+            },
             relay: RelayStatus {
                 separate_window: false,
                 auto_enable: true,
                 clients: Vec::new(),
                 settings: None,
+                sandbox: None,
+                users: None,
+                refused: Vec::new(),
             },
             extensions: ExtensionsStatus {
                 extensions: vec![ExtensionEntry {
@@ -181,6 +224,7 @@ mod tests {
                     profile: None,
                     active_targets: 1,
                     playwriter_version: Some("0.1.0".to_owned()),
+                    paired: Some(false),
                     warnings: vec!["too\u{9b}2J old".to_owned()],
                 }],
             },
@@ -195,7 +239,7 @@ mod tests {
         assert_eq!(
             lines[2..],
             [
-                "extension  0.1.0 in Chr\u{fffd}ome, controls 1 tab (connection-1, --browser \
+                "extension  0.1.0 in Chr\u{fffd}ome, not paired, controls 1 tab (connection-1, --browser \
                  install:Chr\u{fffd}ome:one)",
                 "           warning: too\u{fffd}2J old",
                 "tab        \u{fffd}]0;owned\u{fffd}\u{fffd}client     root <about:blank>",

@@ -1,6 +1,7 @@
 //! Where a relay can be reached.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::str::FromStr;
 
 use shared_protocol::DEFAULT_PORT;
@@ -94,6 +95,11 @@ impl Endpoint {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The address at which a relay of this machine is asked; a name has none.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.name().parse().ok()?, self.port))
     }
 
     /// The host without brackets, for connecting.

@@ -60,7 +60,10 @@ pub struct Outcome {
     pub session: SessionName,
     /// Whether the code threw, was stopped, or was not run at all.
     pub failed: bool,
-    /// Notes, console output, and the value or the error.
+    /// What the relay has to say beside it. Apart from the text, in which a page may say anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Console output, and the value or the error.
     pub text: String,
     /// Pictures that the code took.
     #[serde(default)]

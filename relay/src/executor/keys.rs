@@ -20,6 +20,8 @@ pub(crate) struct Keys(Arc<Mutex<Vec<Issued>>>);
 struct Issued {
     token: Token,
     confinement: Confinement,
+    /// The browser that its session stays with.
+    browser: Option<String>,
     /// For each socket that may be open.
     sockets: Arc<Semaphore>,
 }
@@ -37,6 +39,8 @@ pub(crate) enum Shown {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) confinement: Confinement,
+    /// The only one that it drives, whatever its address says.
+    pub(crate) browser: Option<String>,
     _socket: OwnedSemaphorePermit,
 }
 
@@ -54,18 +58,22 @@ impl Keys {
         let Some(issued) = keys.iter().find(|issued| issued.token.is_shown(headers, "")) else {
             return Shown::Nothing;
         };
-        let confinement = issued.confinement.clone();
+        let (confinement, browser) = (issued.confinement.clone(), issued.browser.clone());
         match Arc::clone(&issued.sockets).try_acquire_owned() {
-            Ok(socket) => Shown::Key(Entry { confinement, _socket: socket }),
+            Ok(socket) => Shown::Key(Entry { confinement, browser, _socket: socket }),
             Err(_) => Shown::TooOften,
         }
     }
 
-    pub(super) fn issue(&self, confinement: Confinement) -> std::io::Result<Key> {
+    pub(super) fn issue(
+        &self,
+        confinement: Confinement,
+        browser: Option<String>,
+    ) -> std::io::Result<Key> {
         let token = Token::random()?;
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sockets = Arc::new(Semaphore::new(MAX_SOCKETS));
-        keys.push(Issued { token: token.clone(), confinement, sockets });
+        keys.push(Issued { token: token.clone(), confinement, browser, sockets });
         Ok(Key { token, keys: self.clone() })
     }
 }

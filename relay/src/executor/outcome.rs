@@ -10,8 +10,7 @@ const EMPTY_STATE: &str =
     "the session starts again with an empty `state`; the tabs are as they were";
 
 /// Told when that happened between two calls.
-const BEGUN_AFRESH: &str =
-    "[note] the session has begun afresh since the last call: `state` was empty";
+const BEGUN_AFRESH: &str = "the session has begun afresh since the last call: `state` was empty";
 
 /// How a session lost its worker between two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,9 +95,9 @@ impl Outcome {
         self.begun_after(Loss::Ended)
     }
 
-    pub(super) fn begun_after(self, loss: Loss) -> Self {
-        let text = format!("{BEGUN_AFRESH}{}\n{}", loss.reason(), self.text);
-        Self { text, is_fresh: false, ..self }
+    pub(super) fn begun_after(mut self, loss: Loss) -> Self {
+        self.notes.insert(0, format!("{BEGUN_AFRESH}{}", loss.reason()));
+        Self { is_fresh: false, ..self }
     }
 
     /// Shows what code said before it was stopped.
@@ -108,16 +107,22 @@ impl Outcome {
 
     /// Tells an agent what it should know besides.
     pub(super) fn with_notes(mut self, notes: Vec<String>) -> Self {
-        for note in notes {
-            self.text = format!("[note] {note}\n{}", self.text);
-        }
+        self.notes.splice(0..0, notes);
         self
+    }
+
+    /// Returns the notes as they are shown, apart from the text.
+    #[must_use]
+    pub fn notes_shown(&self) -> Option<String> {
+        let notes: Vec<String> = self.notes.iter().map(|note| format!("[note] {note}")).collect();
+        (!notes.is_empty()).then(|| notes.join("\n"))
     }
 
     fn of(session: &SessionName, failed: bool, text: String) -> Self {
         Self {
             session: session.clone(),
             failed,
+            notes: Vec::new(),
             text,
             images: Vec::new(),
             folder: None,
@@ -133,9 +138,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_stand_before_the_result() {
+    fn notes_are_shown_apart_from_the_result_and_the_last_one_first() {
         let outcome = Outcome::success(&SessionName::default(), "42");
         let outcome = outcome.with_notes(vec!["update the extension".to_owned()]);
-        assert_eq!(outcome.text, "[note] update the extension\n42");
+        let outcome = outcome.begun_afresh();
+        let shown = outcome.notes_shown().unwrap();
+        assert!(shown.starts_with("[note] the session has begun afresh"), "{shown}");
+        assert!(shown.ends_with("\n[note] update the extension"), "{shown}");
+        assert_eq!(outcome.text, "42");
     }
 }

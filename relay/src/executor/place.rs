@@ -3,12 +3,13 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::watch;
 
 use super::api::{NewSession, SessionName};
 use super::keys::Keys;
-use super::runtime::{self, Node, Playwright};
+use super::launcher::Launcher;
+use super::playwright::{Playwright, home_folder};
+use super::runtime::{Node, RuntimeError};
 use super::worker::{Start, Worker};
 use super::{ExecutorOptions, scripts};
 use crate::state::Confinement;
@@ -16,9 +17,11 @@ use crate::state::Confinement;
 /// What all sessions of a relay have in common.
 #[derive(Debug)]
 pub(super) struct Place {
-    folder: PathBuf,
+    /// `None` where the user has no home.
+    folder: Option<PathBuf>,
     playwright: Option<PathBuf>,
     doors: Doors,
+    launcher: Launcher,
     keys: Keys,
     closing: watch::Receiver<bool>,
 }
@@ -39,13 +42,27 @@ impl Place {
         keys: Keys,
         closing: watch::Receiver<bool>,
     ) -> Self {
-        let folder = options.folder.clone().unwrap_or_else(runtime::home_folder);
+        let folder = options.folder.clone().or_else(|| home_folder().ok());
         let playwright = options.playwright.clone();
-        Self { folder, playwright, doors, keys, closing }
+        let launcher = Launcher::new(options, doors, folder.clone());
+        Self { folder, playwright, doors, launcher, keys, closing }
+    }
+
+    pub(super) fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+
+    /// # Errors
+    ///
+    /// Says that there is no place for sessions' files.
+    pub(super) fn check_folder(&self) -> Result<&Path, String> {
+        self.folder.as_deref().ok_or_else(|| RuntimeError::NoHome.to_string())
     }
 
     pub(super) fn folder_of(&self, session: &SessionName) -> PathBuf {
-        self.folder.join("sessions").join(session.as_str())
+        // Nothing can be made below a device.
+        let folder = self.folder.as_deref().unwrap_or(Path::new("/dev/null"));
+        folder.join("sessions").join(session.as_str())
     }
 
     /// Starts a worker for a session.
@@ -59,49 +76,63 @@ impl Place {
         wanted: &NewSession,
         browser: Option<String>,
     ) -> Result<Worker, String> {
+        let all = self.check_folder()?;
         let chosen = wanted.playwright.as_deref().or(self.playwright.as_deref());
-        let node = Node::find().await.map_err(|error| error.to_string())?;
-        let playwright = Playwright::find_or_install(chosen, &self.folder)
-            .await
-            .map_err(|error| error.to_string())?;
+        let failed = |error: RuntimeError| error.to_string();
+        let node = Node::find().await.map_err(failed)?;
+        let playwright = match chosen {
+            Some(named) => Playwright::named(named).map_err(failed)?,
+            None => Playwright::known(all).await.map_err(failed)?,
+        };
+        let files = match self.launcher.has_program() {
+            true => Some(node.files().await.map_err(failed)?),
+            false => None,
+        };
         let unwritable =
-            |error: std::io::Error| format!("cannot write to {}: {error}", self.folder.display());
+            |error: std::io::Error| format!("cannot write to {}: {error}", all.display());
         let folder = self.folder_of(session);
         std::fs::create_dir_all(&folder).map_err(unwritable)?;
-        let (folder, temporary) = (real(&folder), real(&std::env::temp_dir()));
-        let scripts = real(&scripts::write(&self.folder).map_err(unwritable)?);
-        let folders = vec![folder.clone(), temporary.clone()];
-        let key = self.keys.issue(Confinement { folders }).map_err(unwritable)?;
+        let folder = real(&folder);
+        let temporary = empty(folder.join("tmp")).map_err(unwritable)?;
+        let scripts = real(&scripts::write(all).map_err(unwritable)?);
+        let folders = vec![folder.clone()];
+        let key = self.keys.issue(Confinement { folders }, browser).map_err(unwritable)?;
+        let code = [&*scripts, &*playwright.folder];
         let start = Start {
             node: &node,
+            program: files.as_ref().map_or(&node.program, |files| &files.program),
+            launch: self.launcher.launch(files.as_ref(), &code, &folder)?,
+            launcher: &self.launcher,
             scripts: &scripts,
             playwright: &playwright.folder,
             folder: &folder,
             temporary: &temporary,
-            endpoint: self.endpoint(session, wanted, browser),
-            relay_port: self.doors.others,
+            endpoint: self.endpoint(session, wanted),
             key,
             closing: self.closing.clone(),
         };
         Worker::start(start).await
     }
 
-    fn endpoint(
-        &self,
-        session: &SessionName,
-        wanted: &NewSession,
-        browser: Option<String>,
-    ) -> String {
+    fn endpoint(&self, session: &SessionName, wanted: &NewSession) -> String {
         // A name that code of other sessions cannot take before.
         let worker = getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id()));
         let address = self.doors.workers;
-        let browser = browser.map(|browser| {
-            format!("extensionId={}", utf8_percent_encode(&browser, NON_ALPHANUMERIC))
-        });
-        let window = wanted.separate_window.map(|wanted| format!("separateWindow={wanted}"));
-        let query: Vec<String> = browser.into_iter().chain(window).collect();
-        format!("ws://{address}/cdp/session-{session}-{worker:x}?{}", query.join("&"))
+        let window = wanted.separate_window.map(|wanted| format!("?separateWindow={wanted}"));
+        let window = window.unwrap_or_default();
+        format!("ws://{address}/cdp/session-{session}-{worker:x}{window}")
     }
+}
+
+/// Returns a folder for temporary files, without those that a worker left which was killed.
+fn empty(folder: PathBuf) -> std::io::Result<PathBuf> {
+    match std::fs::symlink_metadata(&folder) {
+        Ok(there) if there.is_dir() => std::fs::remove_dir_all(&folder)?,
+        Ok(_) => std::fs::remove_file(&folder)?,
+        Err(_) => {}
+    }
+    std::fs::create_dir(&folder)?;
+    Ok(folder)
 }
 
 /// A folder by its real name, which is what Node's permissions go by.

@@ -13,11 +13,13 @@ use tokio::process::Command;
 use super::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
 use super::worker::Start;
 
-/// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline. Some shells export more than
-/// they are given.
+/// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline, and 6 the launcher, which is
+/// executed through this shell's descriptor, so that the worker itself does not have it. Some shells
+/// export more than they are given.
 const SUPERVISE: &str = r#"
 ulimit -c 0; ulimit -d "$1"; ulimit -f "$2"; ulimit -n "$3"; shift 3
-/usr/bin/env -i HOME="$HOME" PWD="$PWD" TMPDIR="$TMPDIR" "$@" 5<&- & worker=$!
+[ "$1" = worker-exec ] && set -- "/proc/$$/fd/6" "$@"
+/usr/bin/env -i HOME="$HOME" PWD="$PWD" TMPDIR="$TMPDIR" "$@" 5<&- 6<&- & worker=$!
 exec 3<&- 4>&-
 read -r nothing <&5
 kill -9 $worker 2>/dev/null
@@ -35,7 +37,8 @@ pub(super) fn command(start: &Start<'_>) -> Command {
         // In blocks of 512 bytes.
         .arg((FILE_MIB * 2048).to_string())
         .arg(OPEN_FILES.to_string())
-        .arg(&start.node.program)
+        .args(&start.launch.words)
+        .arg(start.program)
         .args(node_options(start))
         .arg(start.scripts.join("main.mjs"))
         .current_dir(start.folder)
@@ -57,6 +60,8 @@ fn node_options(start: &Start<'_>) -> Vec<OsString> {
         "--no-addons".into(),
         "--preserve-symlinks".into(),
         "--preserve-symlinks-main".into(),
+        // One that may not be read keeps Node.js from starting.
+        "--openssl-config=/dev/null".into(),
         format!("--max-old-space-size={HEAP_MIB}").into(),
     ]);
     let mut allow = |option: &str, folder: &Path| {
@@ -67,10 +72,8 @@ fn node_options(start: &Start<'_>) -> Vec<OsString> {
     for folder in [start.scripts, start.playwright] {
         allow("--allow-fs-read=", folder);
     }
-    for folder in [start.folder, start.temporary] {
-        allow("--allow-fs-read=", folder);
-        allow("--allow-fs-write=", folder);
-    }
+    allow("--allow-fs-read=", start.folder);
+    allow("--allow-fs-write=", start.folder);
     options
 }
 

@@ -254,6 +254,7 @@ impl Session {
                 slot.worker = Some(worker);
                 let mut outcome = Outcome::success(&self.name, done.text);
                 outcome.failed = done.failed;
+                outcome.notes = done.notes;
                 outcome.images = done.images;
                 Ok(outcome)
             }
@@ -312,6 +313,7 @@ impl Session {
     /// Resets, and removes the folder unless there are files in it.
     pub(super) async fn end(&self) {
         self.reset().await;
+        drop(std::fs::remove_dir_all(self.folder().join("tmp")));
         drop(std::fs::remove_dir(self.folder()));
     }
 
@@ -328,6 +330,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::super::keys::Keys;
+    use super::super::launcher::Launcher;
     use super::super::limits::LOOK_BACK;
     use super::super::place::Doors;
     use super::super::runtime::Node;
@@ -359,22 +362,26 @@ while read -r request <&3; do :; done
     fn session(folder: &TempDir, closing: watch::Receiver<bool>) -> Session {
         let doors = Doors { workers: ([127, 0, 0, 1], 1).into(), others: 1 };
         let folder = Some(folder.path().to_owned());
-        let options = ExecutorOptions { folder, playwright: None };
+        let options = ExecutorOptions { folder, ..ExecutorOptions::default() };
         let place = Place::new(&options, doors, Keys::default(), closing);
         Session::new(SessionName::default(), NewSession::default(), Arc::new(place))
     }
 
     async fn blocked(folder: &Path, closing: watch::Receiver<bool>) -> Worker {
         let program = fake_program(folder, "node", BLOCKED);
+        let doors = Doors { workers: ([127, 0, 0, 1], 1).into(), others: 1 };
+        let launcher = Launcher::new(&ExecutorOptions::default(), doors, None);
         let start = Start {
-            node: &Node { program, version: (24, 0) },
+            node: &Node { program: program.clone(), version: (24, 0) },
+            program: &program,
+            launch: launcher.launch(None, &[], folder).unwrap(),
+            launcher: &launcher,
             scripts: folder,
             playwright: folder,
             folder,
             temporary: folder,
             endpoint: String::new(),
-            relay_port: 1,
-            key: Keys::default().issue(Confinement { folders: Vec::new() }).unwrap(),
+            key: Keys::default().issue(Confinement { folders: Vec::new() }, None).unwrap(),
             closing,
         };
         Worker::start(start).await.unwrap()

@@ -12,12 +12,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::Image;
 use super::keys::Key;
+use super::launcher::{Launch, Launcher, Registered};
 use super::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
 use super::outcome::Death;
 use super::pipe::{Pipe, PipeError};
 use super::process::{command, listen};
 use super::runtime::Node;
 use crate::descriptors::spawn_with;
+use crate::sandbox::{Boundary, Ports};
 
 /// How much of what code says is kept while it runs, in bytes: workers pass on no more than 10 000
 /// characters.
@@ -26,13 +28,15 @@ const MAX_SAID: usize = 64 * 1024;
 /// What a worker is started with.
 pub(super) struct Start<'a> {
     pub(super) node: &'a Node,
+    /// Its program, which what is on the PATH may only lead to.
+    pub(super) program: &'a Path,
+    pub(super) launch: Launch,
+    pub(super) launcher: &'a Launcher,
     pub(super) scripts: &'a Path,
     pub(super) playwright: &'a Path,
     pub(super) folder: &'a Path,
     pub(super) temporary: &'a Path,
     pub(super) endpoint: String,
-    /// Where the relay listens for others, which code may not reach.
-    pub(super) relay_port: u16,
     pub(super) key: Key,
     pub(super) closing: watch::Receiver<bool>,
 }
@@ -49,12 +53,15 @@ pub(super) struct Worker {
     said: String,
     closing: watch::Receiver<bool>,
     _key: Key,
+    _registered: Option<Registered>,
 }
 
 /// What came of a call.
 #[derive(Debug, Deserialize)]
 pub(super) struct Done {
     pub(super) failed: bool,
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
     pub(super) text: String,
     pub(super) images: Vec<Image>,
 }
@@ -71,16 +78,35 @@ pub(super) struct Broken {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 enum Request<'a> {
-    Start { endpoint: &'a str, key: &'a str, playwright: &'a Path, relay_port: u16 },
-    Execute { id: u64, code: &'a str, timeout: u128 },
+    Start {
+        endpoint: &'a str,
+        key: &'a str,
+        playwright: &'a Path,
+        ports: Vec<Ports>,
+        datagrams: bool,
+    },
+    Execute {
+        id: u64,
+        code: &'a str,
+        timeout: u128,
+    },
     Cancel {},
-    Ping { id: u64 },
+    Ping {
+        id: u64,
+    },
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 enum Answer {
-    Ready {},
+    /// Before there is any JavaScript.
+    Confined {
+        boundary: Boundary,
+    },
+    Ready {
+        #[serde(default)]
+        pid: Option<u32>,
+    },
     Broken {
         message: String,
     },
@@ -106,6 +132,13 @@ enum Answer {
     },
 }
 
+/// What came of the start of a worker.
+enum Greeting {
+    Answer(Answer),
+    /// No code is run without more of a boundary.
+    Refused(String),
+}
+
 impl Worker {
     /// Starts the process and waits until it has loaded Playwright.
     ///
@@ -117,40 +150,76 @@ impl Worker {
         let (for_worker, from_us) = std::io::pipe().map_err(failed)?;
         let (from_worker, for_us) = std::io::pipe().map_err(failed)?;
         let (held, lifeline) = std::io::pipe().map_err(failed)?;
-        let given = vec![
+        let mut given = vec![
             FdMapping { parent_fd: for_worker.into(), child_fd: 3 },
             FdMapping { parent_fd: for_us.into(), child_fd: 4 },
             FdMapping { parent_fd: held.into(), child_fd: 5 },
         ];
-        let mut supervisor = spawn_with(command(&start), given).map_err(failed)?;
+        let command = command(&start);
+        let Start { launch, launcher, .. } = start;
+        let is_launched = launch.program.is_some();
+        let program = launch.program.map(|file| FdMapping { parent_fd: file.into(), child_fd: 6 });
+        given.extend(program);
+        let mut supervisor = spawn_with(command, given).map_err(failed)?;
         let last_words = Some(tokio::spawn(listen(supervisor.stderr.take())));
         let pipe = Pipe::new(from_us.into(), from_worker.into()).map_err(failed)?;
-        let Start { endpoint, playwright, key, closing, relay_port, .. } = start;
-        let request =
-            Request::Start { endpoint: &endpoint, key: key.secret(), playwright, relay_port };
+        let Start { endpoint, playwright, key, closing, .. } = start;
+        let request = Request::Start {
+            endpoint: &endpoint,
+            key: key.secret(),
+            playwright,
+            ports: launcher.ports(),
+            datagrams: launcher.has_datagrams(),
+        };
         let mut pipe_in_use = pipe;
         let greeting = async {
+            let boundary = match is_launched {
+                true => match pipe_in_use.receive::<Answer>().await? {
+                    Answer::Confined { boundary } => boundary,
+                    Answer::Ready { .. }
+                    | Answer::Broken { .. }
+                    | Answer::Alive { .. }
+                    | Answer::Received { .. }
+                    | Answer::Said { .. }
+                    | Answer::Begun { .. }
+                    | Answer::Done { .. } => {
+                        return Err(PipeError::Nonsense("it does not tell its boundary"));
+                    }
+                },
+                false => launch.boundary,
+            };
+            if let Err(message) = launcher.accept(&boundary) {
+                return Ok((Greeting::Refused(message), boundary));
+            }
             pipe_in_use.send(&request).await?;
-            pipe_in_use.receive::<Answer>().await
+            Ok((Greeting::Answer(pipe_in_use.receive::<Answer>().await?), boundary))
         };
         let greeted = timeout(START, greeting).await;
-        let (pipe, lifeline) = (pipe_in_use, Some(lifeline));
-        let worker = Self {
+        let pipe = pipe_in_use;
+        let mut worker = Self {
             supervisor,
-            lifeline,
+            lifeline: Some(lifeline),
             last_words,
             pipe,
             last_id: 0,
             said: String::new(),
             closing,
             _key: key,
+            _registered: None,
         };
         match greeted {
-            Ok(Ok(Answer::Ready {})) => Ok(worker),
-            Ok(Ok(Answer::Broken { message })) => {
+            Ok(Ok((Greeting::Answer(Answer::Ready { pid }), boundary))) => {
+                let register = |pid| launcher.running().register(pid, boundary.has_ports());
+                worker._registered = pid.map(register);
+                Ok(worker)
+            }
+            Ok(Ok((Greeting::Answer(Answer::Broken { message }), _))) => {
                 Err(format!("cannot load playwright-core from {}: {message}", playwright.display()))
             }
-            Ok(Ok(_) | Err(PipeError::Nonsense(_))) => Err("the worker does not make sense".into()),
+            Ok(Ok((Greeting::Refused(message), _))) => Err(message),
+            Ok(Ok((Greeting::Answer(_), _)) | Err(PipeError::Nonsense(_))) => {
+                Err("the worker does not make sense".into())
+            }
             Ok(Err(PipeError::Closed)) => {
                 let (code, last_words) = worker.end().await;
                 Err(format!("the worker ended at once (exit code {code:?}): {}", last_words.trim()))

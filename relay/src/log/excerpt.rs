@@ -6,13 +6,14 @@ use memchr::memchr2_iter;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
+use super::typed;
 use crate::server::Token;
 
 /// A longer payload is cut.
 const SHOWN: usize = 1024;
 
 /// A longer payload is not looked through, so nothing of it is shown.
-const LOOKED_THROUGH: usize = 64 * 1024;
+pub(super) const LOOKED_THROUGH: usize = 64 * 1024;
 
 /// A payload, or what the log says in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub(crate) enum Secret {
     Cookies,
     Authorization,
     Token,
+    /// What somebody typed may be anywhere in it.
+    Typed,
     /// Too long to tell.
     Unknown,
     /// What it answers was not shown.
@@ -64,6 +67,9 @@ impl Secret {
         if method == "Fetch.continueWithAuth" {
             return Some(Self::Authorization);
         }
+        if typed::is_asked_by(method) {
+            return Some(Self::Typed);
+        }
         Self::within(json, token)
     }
 
@@ -87,6 +93,7 @@ impl Secret {
             Self::Cookies => "mentions cookies",
             Self::Authorization => "mentions authorization",
             Self::Token => "mentions the token",
+            Self::Typed => "may have been typed",
             Self::Unknown => "is too long to look through",
             Self::Reply => "answers something that is not shown",
         }

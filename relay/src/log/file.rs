@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// What was said is nobody else's business.
 const FOLDER_MODE: u32 = 0o700;
-const FILE_MODE: u32 = 0o600;
+pub(super) const FILE_MODE: u32 = 0o600;
 
 /// Makes the folder if there is none, for its owner only.
 pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
@@ -60,7 +60,8 @@ fn create_after_the_last(path: &Path) -> io::Result<File> {
         Ok(()) | Err(_) => {}
     }
     // Only a new file: whatever somebody put there in the meantime is not written to.
-    OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)
+    // Programs beside the relay append to it as well.
+    OpenOptions::new().append(true).create_new(true).mode(FILE_MODE).open(path)
 }
 
 #[cfg(test)]

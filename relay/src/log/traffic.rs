@@ -11,6 +11,7 @@ use shared_protocol::{RequestId, SessionId};
 use super::Lines;
 use super::entry::{Body, Direction, Entry, Message, Source};
 use super::excerpt::{Excerpt, Secret};
+use super::typed;
 use crate::cdp::{Command, Frame};
 use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 use crate::server::Token;
@@ -204,11 +205,20 @@ impl Traffic {
     ) -> (Message, bool) {
         let json = params.as_ref().map(Payload::as_str);
         let secret = Secret::of(method, json.unwrap_or_default(), self.token.as_ref());
+        let shown = json.map(|json| match secret {
+            None => typed::without(method, json),
+            Some(_) => Some(json.into()),
+        });
         let message = Message {
             id,
             method: Some(short(method).to_owned()),
             session: short_session(session),
-            body: json.map(|json| Body::Params(Excerpt::of(json, secret))),
+            body: shown.map(|shown| {
+                Body::Params(match shown {
+                    Some(shown) => Excerpt::of(&shown, secret),
+                    None => Excerpt::of(json.unwrap_or_default(), Some(Secret::Typed)),
+                })
+            }),
         };
         (message, secret.is_some())
     }

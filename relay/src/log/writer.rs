@@ -10,7 +10,10 @@ use super::Line;
 use super::entry::Entry;
 use super::file::{LogFile, make_folder};
 
-const TEXT_LIMIT: u64 = 8 * 1024 * 1024;
+/// The name of the log for people.
+pub(super) const TEXT: &str = "relay-server.log";
+
+pub(super) const TEXT_LIMIT: u64 = 8 * 1024 * 1024;
 const TRAFFIC_LIMIT: u64 = 32 * 1024 * 1024;
 
 pub(super) struct Writer {
@@ -24,7 +27,7 @@ impl Writer {
     pub(super) fn create(folder: &Path) -> io::Result<Self> {
         make_folder(folder)?;
         Ok(Self {
-            text: LogFile::create(folder.join("relay-server.log"), TEXT_LIMIT)?,
+            text: LogFile::create(folder.join(TEXT), TEXT_LIMIT)?,
             traffic: LogFile::create(folder.join("cdp.jsonl"), TRAFFIC_LIMIT)?,
             line: Vec::new(),
             has_failed: false,

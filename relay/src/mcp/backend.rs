@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::{Client, ClientError, Endpoint};
+use crate::client::{Client, ClientError};
 use crate::executor::{
     Deleted, Execute, Executor, NewSession, Outcome, Playwright, RuntimeError, SessionInfo,
     SessionName, Sessions, longest,
@@ -36,19 +36,23 @@ impl Backend {
             Self::There(relay) => relay
                 .execute(session, execute)
                 .await
-                .unwrap_or_else(|error| Outcome::failure(session, error.to_string())),
+                .unwrap_or_else(|error| not_run(session, &error)),
         }
     }
 
     pub(super) async fn reset(&self, session: &SessionName) -> Outcome {
         match self {
             Self::Here(executor) => executor.reset(session).await,
-            Self::There(relay) => relay
-                .reset(session)
-                .await
-                .unwrap_or_else(|error| Outcome::failure(session, error.to_string())),
+            Self::There(relay) => {
+                relay.reset(session).await.unwrap_or_else(|error| not_run(session, &error))
+            }
         }
     }
+}
+
+fn not_run(session: &SessionName, error: &RemoteError) -> Outcome {
+    tracing::warn!(%session, "a call of an agent failed: {error}");
+    Outcome::failure(session, error.to_string())
 }
 
 /// The sessions of a relay that is another process. Cheap to clone.
@@ -78,7 +82,7 @@ impl Remote {
     /// The relay of this machine, which is started whenever it does not run.
     #[must_use]
     pub fn local(options: PersistentRelayOptions) -> Self {
-        let client = Client::new(Endpoint::local(options.port), options.token.clone());
+        let client = options.client();
         Self { client, local: Some(options), separate_window: None, known: Arc::default() }
     }
 
@@ -194,12 +198,12 @@ impl Remote {
         }
     }
 
-    /// The `playwright-core` of this machine; a relay elsewhere has its own.
+    /// Returns the `playwright-core` that the user named. The relay has its own, and one elsewhere, too.
     async fn playwright(&self) -> Result<Option<PathBuf>, RemoteError> {
         if self.local.is_none() {
             return Ok(None);
         }
-        Ok(Some(Playwright::of_caller().await?.folder))
+        Ok(Playwright::of_caller().await?)
     }
 
     /// A relay that was started anew does not know that there was a state.

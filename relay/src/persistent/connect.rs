@@ -126,12 +126,13 @@ pub async fn connect_to_playwriter(
 ) -> Result<Connection, RelayServerError> {
     let ConnectOptions { port, remote, token, timeout, separate_window, browser, relay } = options;
     let endpoint = remote.clone().unwrap_or_else(|| Endpoint::local(*port));
-    let client = Client::new(endpoint.clone(), token.clone());
+    let mut client = Client::new(endpoint.clone(), token.clone());
     let (started, version) = match remote {
         Some(_) => (false, version_of_ours(&client).await?.version),
         None => {
             let (port, token) = (*port, token.clone());
             let relay = PersistentRelayOptions { port, token, ..relay.clone() };
+            client = relay.client();
             let relay = ensure_persistent_relay(&relay).await?;
             (relay.started, relay.version)
         }
@@ -141,6 +142,8 @@ pub async fn connect_to_playwriter(
     let needs_tab = !status.auto_enable;
     let judge = |found: ExtensionsStatus| choose(found.extensions, wanted, needs_tab, &endpoint);
     let page_count = poll(&client, "/extensions/status", *timeout, LOOK_AGAIN, judge).await?;
+    let is_paired = status.settings.is_some_and(|settings| settings.is_paired);
+    let token = token.clone().or_else(|| client.cdp_token().filter(|_| is_paired));
     let cdp_url = cdp_url(&endpoint, token.as_ref(), *separate_window, wanted);
     Ok(Connection { cdp_url, started, version, page_count })
 }
@@ -175,18 +178,20 @@ fn choose(
             Look::NotYet(RelayServerError::ExtensionNotConnected { relay: relay.clone() })
         }
         // A click may still say which.
-        None if wanted.is_some() || with_tabs.is_empty() => Look::NotYet(which(&newest)),
-        None => Look::Never(which(&newest)),
+        None if wanted.is_some() || with_tabs.is_empty() => {
+            Look::NotYet(which(relay.port(), &newest))
+        }
+        None => Look::Never(which(relay.port(), &newest)),
     }
 }
 
-fn which(entries: &[&ExtensionEntry]) -> RelayServerError {
+fn which(port: u16, entries: &[&ExtensionEntry]) -> RelayServerError {
     let choice = |entry: &&ExtensionEntry| match &entry.browser {
         Some(browser) => format!("{} ({browser})", entry.stable_key),
         None => entry.stable_key.clone(),
     };
     let choices: Vec<String> = entries.iter().map(choice).collect();
-    RelayServerError::WhichBrowser { choices: choices.join(", ") }
+    RelayServerError::WhichBrowser { port, choices: choices.join(", ") }
 }
 
 /// Where a CDP client connects.
@@ -264,6 +269,7 @@ mod tests {
 
     fn entry((number, (key, tabs)): (usize, &(&str, usize))) -> ExtensionEntry {
         ExtensionEntry {
+            paired: None,
             extension_id: format!("connection-{number}"),
             stable_key: (*key).to_owned(),
             browser: None,

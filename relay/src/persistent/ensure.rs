@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::lock::Lock;
 use super::stop::ask_to_stop;
 use super::successor::{heir, successor};
-use super::{RelayServerError, folder_of, log_file, process, version_of_ours};
-use crate::client::{Client, ClientError, Endpoint};
+use super::{RelayServerError, folder_of, log_file, process};
+use crate::client::{Client, ClientError, Endpoint, is_ours};
 use crate::log::make_folder;
 use crate::record::Record;
 use crate::server::{StartError, Token};
@@ -55,6 +55,17 @@ impl Default for PersistentRelayOptions {
             arguments: Vec::new(),
             program: None,
             home: None,
+        }
+    }
+}
+
+impl PersistentRelayOptions {
+    /// Asks the relay that is wanted, once it runs.
+    pub(crate) fn client(&self) -> Client {
+        let client = Client::new(Endpoint::local(self.port), self.token.clone());
+        match folder_of(self.home.as_deref(), self.port) {
+            Ok(folder) => client.in_folder(folder),
+            Err(_) => client,
         }
     }
 }
@@ -111,7 +122,7 @@ pub async fn ensure_persistent_relay(
         Ok(relay) => relay?,
         Err(_) => {
             let why = format!("no answer within {:?}", options.timeout);
-            let log = log_file(&folder_of(options.home.as_deref())?);
+            let log = log_file(&folder_of(options.home.as_deref(), options.port)?);
             let port = options.port;
             return Err(RelayServerError::RelayStart { port, why, hint: None, log });
         }
@@ -119,7 +130,7 @@ pub async fn ensure_persistent_relay(
     if let Some(separate_window) = options.separate_window
         && !relay.started
     {
-        let client = Client::new(Endpoint::local(options.port), options.token.clone());
+        let client = options.client();
         choose_window_mode(&client, separate_window).await?;
     }
     Ok(relay)
@@ -129,18 +140,18 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
     let port = options.port;
     // In the environment of the new process, an empty one would count as none.
     if options.token.as_ref().is_some_and(|token| !token.is_usable()) {
-        return Err(StartError::UnusableToken.into());
+        return Err(RelayServerError::Start { port, source: StartError::UnusableToken });
     }
     let running = |version| PersistentRelay { started: false, version, port };
-    if let Found::Usable(version) = look(port).await? {
+    let folder = folder_of(options.home.as_deref(), options.port)?;
+    if let Found::Usable(version) = look(port, &folder).await? {
         return Ok(running(version));
     }
-    let folder = folder_of(options.home.as_deref())?;
-    let unusable = |source| RelayServerError::Folder { folder: folder.clone(), source };
+    let unusable = |source| RelayServerError::Folder { port, folder: folder.clone(), source };
     make_folder(&folder).map_err(unusable)?;
     let lock = Lock::take(&folder.join(format!("relay-{port}.lock"))).await.map_err(unusable)?;
     // Somebody may have been faster.
-    let found = look(port).await?;
+    let found = look(port, &folder).await?;
     let log = log_file(&folder);
     let (program, options) = match found {
         Found::Usable(version) => return Ok(running(version)),
@@ -159,7 +170,7 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
             (process::program(&options, &log).await?, options)
         }
     };
-    let relay = start(&program, &options, log).await;
+    let relay = start(&program, &options, &folder).await;
     drop(lock);
     relay
 }
@@ -172,18 +183,18 @@ fn has_browser(port: u16, version: &str, folder: &Path) -> bool {
 async fn start(
     program: &Path,
     options: &PersistentRelayOptions,
-    log: PathBuf,
+    folder: &Path,
 ) -> Result<PersistentRelay, RelayServerError> {
-    let port = options.port;
+    let (port, log) = (options.port, log_file(folder));
     let mut child = process::spawn(program, options, log.clone())?;
     let (why, hint) = tokio::select! {
         ended = process::ended(&mut child) => ended,
-        version = answering(port) => {
+        version = answering(port, folder) => {
             return Ok(PersistentRelay { started: true, version, port });
         }
     };
     // It may have ended because one that was started by hand got the port.
-    match look(port).await? {
+    match look(port, folder).await? {
         Found::Usable(version) => Ok(PersistentRelay { started: false, version, port }),
         Found::Nobody | Found::Older(_) => {
             Err(RelayServerError::RelayStart { port, why, hint, log })
@@ -192,38 +203,46 @@ async fn start(
 }
 
 /// Completes when a relay answers.
-async fn answering(port: u16) -> String {
+async fn answering(port: u16, folder: &Path) -> String {
     loop {
-        if let Ok(Found::Usable(version)) = look(port).await {
+        if let Ok(Found::Usable(version)) = look(port, folder).await {
             return version;
         }
         sleep(LOOK_AGAIN).await;
     }
 }
 
-async fn look(port: u16) -> Result<Found, RelayServerError> {
-    let Some(http::Version { version, .. }) = whose(port).await? else { return Ok(Found::Nobody) };
+async fn look(port: u16, folder: &Path) -> Result<Found, RelayServerError> {
+    let Some(found) = whose(port, folder).await? else { return Ok(Found::Nobody) };
+    let http::Version { version, proof, .. } = found;
     let is_older = match (Version::parse(&version), Version::parse(crate::VERSION)) {
         (Ok(running), Ok(own)) => running < own,
         (Err(_), _) | (_, Err(_)) => false,
     };
-    Ok(if is_older { Found::Older(version) } else { Found::Usable(version) })
+    match (is_older, proof) {
+        (true, _) => Ok(Found::Older(version)),
+        (false, Some(_)) => Ok(Found::Usable(version)),
+        (false, None) => Err(ClientError::Unproven(Endpoint::local(port)).into()),
+    }
 }
 
-/// The relay of ours that has the port, or `None` when nobody has it.
-pub(super) async fn whose(port: u16) -> Result<Option<http::Version>, RelayServerError> {
-    let client = Client::new(Endpoint::local(port), None);
+/// The relay of ours that has the port, or `None` when nobody has it. One without a proof is older than
+/// proofs are, or not this user's.
+pub(super) async fn whose(
+    port: u16,
+    folder: &Path,
+) -> Result<Option<http::Version>, RelayServerError> {
+    let client = Client::new(Endpoint::local(port), None).in_folder(folder);
     let given_up = Instant::now() + CLOSING;
     loop {
-        match version_of_ours(&client).await {
-            Ok(version) => return Ok(Some(version)),
-            Err(RelayServerError::Relay(ClientError::NobodyThere(_))) => return Ok(None),
-            Err(RelayServerError::Relay(ClientError::Unreachable { .. }))
-                if Instant::now() < given_up => {}
-            Err(another @ RelayServerError::AnotherRelay { .. }) => return Err(another),
-            Err(RelayServerError::Relay(ClientError::TooSlow(_))) => {
-                return Err(RelayServerError::NoAnswer { port });
+        match client.version().await {
+            Ok(version) if is_ours(&version) => return Ok(Some(version)),
+            Ok(http::Version { version, .. }) => {
+                return Err(RelayServerError::AnotherRelay { port, version });
             }
+            Err(ClientError::NobodyThere(_)) => return Ok(None),
+            Err(ClientError::Unreachable { .. }) if Instant::now() < given_up => {}
+            Err(ClientError::TooSlow(_)) => return Err(RelayServerError::NoAnswer { port }),
             Err(_) => return Err(RelayServerError::PortTaken { port }),
         }
         sleep(LOOK_AGAIN).await;

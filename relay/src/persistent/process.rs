@@ -25,7 +25,7 @@ pub(super) async fn program(
 ) -> Result<PathBuf, RelayServerError> {
     let program = match &options.program {
         Some(program) => program.clone(),
-        None => find().ok_or(RelayServerError::NoProgram)?,
+        None => find().ok_or(RelayServerError::NoProgram { port: options.port })?,
     };
     let failed = |why: String| {
         let (port, log) = (options.port, log.to_owned());
@@ -49,7 +49,12 @@ pub(super) async fn program(
     };
     if Version::parse(crate::VERSION).is_ok_and(|wanted| version < wanted) {
         let (version, wanted) = (version.to_string(), crate::VERSION);
-        return Err(RelayServerError::OlderProgram { program, version, wanted });
+        return Err(RelayServerError::OlderProgram {
+            port: options.port,
+            program,
+            version,
+            wanted,
+        });
     }
     Ok(program)
 }

@@ -36,8 +36,8 @@ impl Default for StopOptions {
 ///
 /// Says whose the port is when it is not a relay of this user.
 pub async fn stop_relay(options: &StopOptions) -> Result<Option<String>, RelayServerError> {
-    let (port, folder) = (options.port, folder_of(options.home.as_deref())?);
-    match whose(port).await? {
+    let (port, folder) = (options.port, folder_of(options.home.as_deref(), options.port)?);
+    match whose(port, &folder).await? {
         Some(version) => {
             ask_to_stop(port, &folder).await?;
             Ok(Some(version.version))
@@ -58,12 +58,13 @@ pub(super) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelaySer
     let not_yours = |version: String| RelayServerError::NotYours { port, version };
     let Some(record) = Record::read(folder, port) else {
         // One that has just stopped took it away.
-        return match whose(port).await? {
+        return match whose(port, folder).await? {
             Some(version) => Err(not_yours(version.version)),
             None => Ok(()),
         };
     };
-    let owner = Client::new(endpoint.clone(), Some(record.key()));
+    // Nobody but that relay takes the key, so nobody has to prove anything before it is shown.
+    let owner = Client::new(endpoint.clone(), Some(record.key())).trusting_anybody();
     match owner.send(Method::POST, "/shutdown", None).await {
         Ok(answer) if !answer.status.is_success() => return Err(not_yours(record.version)),
         // One that is stopping already hangs up.
@@ -71,7 +72,7 @@ pub(super) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelaySer
         Err(error) => return Err(error.into()),
     }
     let stopped = async {
-        let anybody = Client::new(endpoint, None);
+        let anybody = Client::new(endpoint, None).trusting_anybody();
         // The last that it does is to take its note away; another may have the port since.
         while record.is_kept(folder)
             && !matches!(anybody.version().await, Err(ClientError::NobodyThere(_)))

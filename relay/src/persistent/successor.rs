@@ -19,16 +19,20 @@ pub(super) async fn successor(
     folder: &Path,
 ) -> Result<PersistentRelayOptions, RelayServerError> {
     let port = options.port;
-    let client = Client::new(Endpoint::local(port), options.token.clone());
+    let record = Record::read(folder, port);
+    if options.token.is_none() && record.as_ref().is_some_and(|record| record.wants_token) {
+        return Err(RelayServerError::WantsToken { port, version });
+    }
+    let client = Client::new(Endpoint::local(port), options.token.clone()).in_folder(folder);
     let separate_window = match client.get::<RelayStatus>("/relay/status").await {
         Ok(status) => Some(status.separate_window),
         Err(ClientError::Refused { status, .. }) if status == StatusCode::UNAUTHORIZED => {
             return Err(RelayServerError::WantsToken { port, version });
         }
-        // It does not tell, which is no reason to keep it.
-        Err(_) => None,
+        // It does not tell, or cannot prove that it is ours and is not asked. Its note may.
+        Err(_) => record.as_ref().map(|record| record.separate_window),
     };
-    let kept = Record::read(folder, port).map(|record| record.arguments).unwrap_or_default();
+    let kept = record.map(|record| record.arguments).unwrap_or_default();
     Ok(like(separate_window, kept, options))
 }
 

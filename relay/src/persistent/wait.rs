@@ -1,12 +1,13 @@
 //! Waiting for the person at the browser.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::PagesStatus;
 
-use super::RelayServerError;
 use super::poll::{Look, poll};
+use super::{RelayServerError, folder_of};
 use crate::client::{Client, Endpoint};
 use crate::server::Token;
 
@@ -25,6 +26,9 @@ pub struct WaitOptions {
     pub poll_interval: Duration,
     /// Whether a controlled tab is wanted, too, and not just the extension.
     pub needs_tab: bool,
+    /// The home folder in whose `.playwriter` a relay of this machine keeps its files; this user's when
+    /// `None`.
+    pub home: Option<PathBuf>,
 }
 
 impl Default for WaitOptions {
@@ -36,6 +40,7 @@ impl Default for WaitOptions {
             timeout: Duration::from_secs(30),
             poll_interval: Duration::from_millis(500),
             needs_tab: true,
+            home: None,
         }
     }
 }
@@ -81,6 +86,10 @@ pub async fn wait_for_extension(
 ) -> Result<ConnectedExtension, RelayServerError> {
     let relay = options.remote.clone().unwrap_or_else(|| Endpoint::local(options.port));
     let client = Client::new(relay.clone(), options.token.clone());
+    let client = match &options.home {
+        Some(home) => client.in_folder(folder_of(Some(home), options.port)?),
+        None => client,
+    };
     let judge = |PagesStatus { connected, page_count, .. }| match connected {
         true if page_count > 0 || !options.needs_tab => {
             Look::Found(ConnectedExtension { connected, page_count })

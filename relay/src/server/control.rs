@@ -3,28 +3,59 @@
 use std::sync::Arc;
 
 use hyper::body::Bytes;
-use shared_protocol::http::{RelaySettings, RelayStatus, WindowModeChange};
+use shared_protocol::http::{RelaySettings, RelayStatus, UsersStatus, WindowModeChange};
 use tokio::sync::Notify;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
 use super::events::{Event, Handle};
-use super::guard::{Door, Policy, admitted};
+use super::guard::{Caller, Door, Policy, admitted, caller};
+use super::pairing::Pairing;
+use super::peer::Peers;
+use super::refusals::Refusals;
 use super::reply::{self, Body, text};
+use crate::executor::Executor;
 use crate::record::Pen;
 use crate::state::{Input, Relay};
 
 /// More than any request here has to say.
 const MAX_BODY: u64 = 1024;
 
+/// What is known of those who connect.
+#[derive(Debug, Clone)]
+pub(crate) struct Others {
+    pub(crate) peers: Arc<Peers>,
+    pub(crate) refusals: Arc<Refusals>,
+    /// Why the relay does not listen on `[::1]`.
+    pub(crate) ipv6_refused: Option<String>,
+}
+
+impl Others {
+    fn status(&self) -> UsersStatus {
+        UsersStatus {
+            uid: self.peers.own(),
+            lookups: self.peers.lookups(),
+            from_windows: self.peers.connections_from_windows(),
+            unknown: self.peers.unknown_connections(),
+            refused: self.refusals.users(),
+            ipv6_refused: self.ipv6_refused.clone(),
+        }
+    }
+}
+
 /// The relay itself, as far as it can be asked and told.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) settings: RelaySettings,
+    pub(crate) others: Others,
     /// Notified when its user wants it to stop.
     pub(crate) stop: Arc<Notify>,
     /// Where a window mode that was changed is kept, for a relay that comes after it.
     pub(crate) note: Option<Pen>,
+    /// Knows which extensions were not let in.
+    pub(crate) pairing: Arc<Pairing>,
+    /// It tells what agents' code is kept from.
+    pub(crate) executor: Executor,
 }
 
 pub(crate) fn routes(
@@ -32,17 +63,29 @@ pub(crate) fn routes(
     policy: &Arc<Policy>,
     control: Control,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
-    let Control { settings, stop, note } = control;
+    let Control { settings, others, stop, note, pairing, executor } = control;
     let door = |door| admitted(Arc::clone(policy), door);
     let view = handle.clone();
     let status = warp::path!("relay" / "status")
         .and(warp::get().or(warp::head()).unify())
         .and(door(Door::Client))
-        .then(move || {
+        .and(caller())
+        .then(move |caller: Caller| {
             let (handle, settings) = (view.clone(), Some(settings.clone()));
+            let executor = executor.clone();
+            // Whom this user refuses concerns nobody else.
+            let users = caller.remote.is_owner().then(|| others.status());
+            let refused = pairing.refused();
             async move {
                 let status = handle.view(Relay::status).await;
-                let status = status.map(|status| RelayStatus { settings, ..status });
+                let sandbox = Some(executor.sandbox().await);
+                let status = status.map(|status| RelayStatus {
+                    settings,
+                    users,
+                    refused,
+                    sandbox,
+                    ..status
+                });
                 status.map_or_else(reply::shutting_down, |status| reply::json(&status))
             }
         });

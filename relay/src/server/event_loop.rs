@@ -1,6 +1,8 @@
 //! The one task that owns the relay: events in, effects performed, in order.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use shared_protocol::{CloseCode, LogLevel};
@@ -9,11 +11,11 @@ use tokio::sync::mpsc;
 use super::changes::Publisher;
 use super::copies;
 use super::events::{Event, Peer};
-use super::outbox::{Full, Outbox, Outgoing};
+use super::outbox::{Full, LIMIT_FOR_ALL, Outbox, Outgoing};
 use super::token::Token;
 use crate::log::{Traffic, line};
 use crate::payload::{ExtensionMessage, RelayMessage};
-use crate::state::{Effect, Input, Relay};
+use crate::state::{Effect, Input, MAX_CLIENTS, Relay};
 
 /// The one loop that owns the relay, and the one that looks at the clock for it.
 #[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
@@ -24,8 +26,10 @@ pub(crate) async fn run(
     mut publisher: Publisher,
     mut traffic: Option<Traffic>,
     token: Option<Token>,
+    own_folders: Arc<[PathBuf]>,
 ) {
-    let mut outboxes = Outboxes::default();
+    let limit_for_all = LIMIT_FOR_ALL;
+    let mut outboxes = Outboxes { of: BTreeMap::new(), limit_for_all, own_folders };
     loop {
         let event = tokio::select! {
             event = events.recv() => match event {
@@ -36,7 +40,7 @@ pub(crate) async fn run(
         };
         let input = match event {
             Event::Opened { peer, outbox, input } => {
-                outboxes.0.insert(peer, outbox);
+                outboxes.of.insert(peer, outbox);
                 input
             }
             Event::Input(input) => for_people(input, token.as_ref()),
@@ -83,13 +87,19 @@ async fn passed(deadline: Option<Instant>) {
     }
 }
 
-#[derive(Debug, Default)]
-struct Outboxes(BTreeMap<Peer, Outbox>);
+#[derive(Debug)]
+struct Outboxes {
+    of: BTreeMap<Peer, Outbox>,
+    /// How much may wait for all clients together.
+    limit_for_all: usize,
+    /// What is in them is copied for nobody.
+    own_folders: Arc<[PathBuf]>,
+}
 
 impl Outboxes {
     /// The peer can no longer be read. If it still reads, it hears that the relay is there.
     fn part_with(&mut self, peer: Peer) {
-        if let Some(mut outbox) = self.0.remove(&peer) {
+        if let Some(mut outbox) = self.of.remove(&peer) {
             let reason = "the connection failed; a message may have 256 MiB".to_owned();
             // It may have no room, and then hears nothing.
             drop(outbox.push(Outgoing::Close { code: CloseCode::ConnectionFailed, reason }));
@@ -113,9 +123,10 @@ impl Outboxes {
                 (Peer::Extension(connection), Outgoing::Close { code, reason })
             }
             Effect::CopyDownload { connection, guid, from, to } => {
-                let inbox = inbox.clone();
+                let (inbox, own) = (inbox.clone(), Arc::clone(&self.own_folders));
                 tokio::spawn(async move {
-                    let copying = tokio::task::spawn_blocking(move || copies::copy(&from, &to));
+                    let copying =
+                        tokio::task::spawn_blocking(move || copies::copy(&from, &to, &own));
                     let outcome =
                         copying.await.unwrap_or_else(|error| Err(format!("copying: {error}")));
                     let copied = Input::DownloadCopied { connection, guid, outcome };
@@ -140,16 +151,32 @@ impl Outboxes {
             ) => Some(Input::CommandRefused { connection, id: *id }),
             _ => None,
         };
-        let outbox = self.0.get_mut(&peer)?;
+        let outbox = self.of.get_mut(&peer)?;
         match outbox.push(outgoing) {
+            // As many small queues as there may be clients are within the limit for all.
+            Ok(()) if outbox.queued() > self.limit_for_all / MAX_CLIENTS => self.make_room(),
             Ok(()) => None,
             Err(Full) if refused.is_some() => refused,
-            Err(Full) => {
-                outbox.cut_off(CloseCode::ClientTooSlow, "too much is waiting to be read");
-                self.0.remove(&peer);
-                Some(peer.disconnected())
-            }
+            Err(Full) => Some(self.let_go(peer, "too much is waiting to be read")),
         }
+    }
+
+    /// Lets the client go for which most is waiting, if too much is waiting for all together.
+    fn make_room(&mut self) -> Option<Input> {
+        let queues = self.of.iter().filter(|(peer, _)| matches!(peer, Peer::Client(_)));
+        let queues: Vec<(usize, Peer)> = queues.map(|(peer, it)| (it.queued(), *peer)).collect();
+        if queues.iter().map(|(queued, _)| queued).sum::<usize>() <= self.limit_for_all {
+            return None;
+        }
+        let (_, peer) = queues.into_iter().max()?;
+        Some(self.let_go(peer, "too much is waiting to be read by all clients together"))
+    }
+
+    fn let_go(&mut self, peer: Peer, reason: &str) -> Input {
+        if let Some(outbox) = self.of.remove(&peer) {
+            outbox.cut_off(CloseCode::ClientTooSlow, reason);
+        }
+        peer.disconnected()
     }
 }
 
@@ -159,5 +186,35 @@ fn write_log(level: LogLevel, text: &str) {
         LogLevel::Info => tracing::info!("{text}"),
         LogLevel::Warn => tracing::warn!("{text}"),
         LogLevel::Error => tracing::error!("{text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outbox::outbox;
+    use super::super::outbox::tests::event;
+    use super::*;
+    use crate::state::ClientId;
+
+    #[test]
+    fn when_too_much_waits_for_all_the_longest_queue_goes_and_the_others_stay() {
+        let clients = [1, 2, 3].map(ClientId);
+        let (boxes, _pending): (Vec<_>, Vec<_>) =
+            clients.iter().map(|_| outbox(usize::MAX)).unzip();
+        let of = clients.iter().map(|client| Peer::Client(*client)).zip(boxes).collect();
+        let mut outboxes = Outboxes { of, limit_for_all: 10_000, own_folders: Arc::new([]) };
+        let (inbox, _events) = mpsc::channel(1);
+        let mut send = |client: ClientId, bytes| {
+            let Outgoing::ToClient(frame) = event("A.a", bytes) else { panic!("it is a frame") };
+            outboxes.perform(Effect::SendToClient { client, frame }, &inbox.downgrade())
+        };
+        for (client, bytes) in [(clients[0], 2000), (clients[1], 5000), (clients[2], 1000)] {
+            assert_eq!(send(client, bytes), None);
+        }
+        // The one whose message is too much is not the one that reads least.
+        let gone = Some(Input::ClientDisconnected { client: clients[1] });
+        assert_eq!(send(clients[0], 2000), gone);
+        assert_eq!(send(clients[0], 2000), None);
+        assert_eq!(send(clients[2], 1000), None);
     }
 }

@@ -38,10 +38,10 @@ pub(crate) fn routes(
             let (handle, policy) = (handle.clone(), Arc::clone(&policy));
             async move {
                 let question = Question::parse(tail.as_str());
-                policy.admit(question.door(), &caller).map_err(warp::reject::custom)?;
+                policy.admit(question.door(), &caller).await?;
                 let host = caller.header("host").unwrap_or_default().to_owned();
                 let is_encrypted = caller.header("x-forwarded-proto") == Some("https");
-                let (token, wishes) = (policy.token().cloned(), wishes(&caller.query));
+                let (token, wishes) = (policy.token(), wishes(&caller.query));
                 let address = Address { host, is_encrypted, token, wishes };
                 Ok::<_, Rejection>(question.answer(&method, &caller.query, address, &handle).await)
             }

@@ -1,21 +1,59 @@
 //! Where the relay listens. 127.0.0.1 is always part of it: the extension knows no other address.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
+use tokio::time::Instant;
 
 use super::guard::address_in;
 use super::{RelayOptions, StartError};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Takes the addresses that the options ask for, all on one port, which it gives too. Whatever
-/// other machines can reach needs a token.
-pub(crate) async fn listen(options: &RelayOptions) -> Result<(Vec<TcpListener>, u16), StartError> {
+/// How long a token must be where other machines can try others.
+const LONG_ENOUGH: usize = 16;
+
+/// Where a relay listens.
+#[derive(Debug)]
+pub(crate) struct Listening {
+    pub(crate) listeners: Vec<TcpListener>,
+    pub(crate) port: u16,
+    /// When it began to.
+    pub(crate) since: Since,
+    /// Why the address by which some programs understand `localhost` is not among them.
+    pub(crate) ipv6_refused: Option<io::Error>,
+}
+
+/// The moment at which a relay had its port. Connections that are older are not to it, whoever has
+/// them now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Since(Instant);
+
+impl Since {
+    pub(crate) fn now() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Returns how long ago that was.
+    pub(crate) fn milliseconds(self) -> u32 {
+        u32::try_from(self.0.elapsed().as_millis()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Takes the addresses that the options ask for, all on one port. Whatever other machines can reach
+/// needs a token that nobody guesses. Somebody else at `[::1]` would be asked by programs that say
+/// `localhost`, so it is taken too, if it can be had.
+pub(crate) async fn listen(options: &RelayOptions) -> Result<Listening, StartError> {
     let host = resolve(&options.host).await?;
     match &options.token {
         Some(token) if !token.is_usable() => return Err(StartError::UnusableToken),
+        Some(token)
+            if token.secret().len() < LONG_ENOUGH
+                && !(host.is_loopback() && options.allowed_hosts.is_empty()) =>
+        {
+            return Err(StartError::ShortToken);
+        }
         None if !host.is_loopback() => {
             return Err(StartError::TokenNeeded(options.host.clone()));
         }
@@ -32,11 +70,28 @@ pub(crate) async fn listen(options: &RelayOptions) -> Result<(Vec<TcpListener>, 
         .local_addr()
         .map_err(|source| StartError::Listen { address: first, source })?
         .port();
+    let since = Since::now();
     let mut listeners = vec![listener];
     if !takes_loopback_in {
         listeners.push(bind(SocketAddr::new(host, port))?);
     }
-    Ok((listeners, port))
+    if host.is_unspecified() && !cfg!(target_os = "linux") {
+        // There, another user may bind an address that is part of ours, and gets what is sent to it.
+        listeners.push(bind(SocketAddr::new(LOOPBACK, port))?);
+    }
+    let ipv6 = IpAddr::V6(Ipv6Addr::LOCALHOST);
+    let takes_ipv6_in = host == ipv6 || host == IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+    let ipv6_refused = match takes_ipv6_in {
+        true => None,
+        false => match try_bind(SocketAddr::new(ipv6, port)) {
+            Ok(listener) => {
+                listeners.push(listener);
+                None
+            }
+            Err(error) => Some(error),
+        },
+    };
+    Ok(Listening { listeners, port, since, ipv6_refused })
 }
 
 /// Takes a free port for workers, which nobody else has a use for.
@@ -58,16 +113,17 @@ async fn resolve(host: &str) -> Result<IpAddr, StartError> {
     found.map(|address| address.ip()).ok_or_else(|| StartError::UnknownHost(host.to_owned()))
 }
 
+fn try_bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Accepted sockets inherit it: small frames must not wait for an acknowledgement.
+    socket.set_nodelay(true)?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(1024)
+}
+
 fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
-    let listen = || -> io::Result<TcpListener> {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // Accepted sockets inherit it: small frames must not wait for an acknowledgement.
-        socket.set_nodelay(true)?;
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        socket.listen(1024)
-    };
-    listen().map_err(|source| {
+    try_bind(address).map_err(|source| {
         if source.kind() == io::ErrorKind::AddrInUse {
             StartError::PortTaken(address.port())
         } else {

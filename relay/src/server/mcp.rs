@@ -13,11 +13,13 @@ use hyper::body::{Buf, Bytes};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
+use serde_json::json;
+use warp::http::header::CONTENT_TYPE;
 use warp::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use warp::{Filter, Rejection};
 
 use self::calls::{Calls, Envelope};
-use super::guard::{Caller, Door, Policy, admitted, caller};
+use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
 use crate::executor::{Executor, MAX_CODE, SessionName};
 use crate::mcp::{Backend, Mcp};
 
@@ -40,7 +42,7 @@ pub(crate) fn routes(
     let guard = Arc::clone(policy);
     let calls = Calls::default();
     warp::path!("mcp")
-        .and(admitted(Arc::clone(policy), Door::Change))
+        .and(admitted(Arc::clone(policy), Door::Agents))
         .and(warp::method())
         .and(warp::header::headers_cloned())
         .and(caller())
@@ -55,6 +57,23 @@ pub(crate) fn routes(
             );
             answer(service, calls.clone(), request(method, headers, &caller.query), body)
         })
+}
+
+/// Answers an agent that shows no token. Many take any 401 for an invitation to OAuth, and open a
+/// window; so this is a 403, and an error of JSON-RPC that says what to type.
+pub(crate) async fn refused(rejection: Rejection) -> Result<Response<Vec<u8>>, Rejection> {
+    let Some(Refusal { status, reason, .. }) = rejection.find::<Refusal>() else {
+        return Err(rejection);
+    };
+    if *status != StatusCode::UNAUTHORIZED {
+        return Err(rejection);
+    }
+    let error =
+        json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32001, "message": reason } });
+    let mut answer = Response::new(error.to_string().into_bytes());
+    *answer.status_mut() = StatusCode::FORBIDDEN;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(answer)
 }
 
 async fn answer<B: Buf>(

@@ -10,9 +10,12 @@ use crate::cdp::Frame;
 use crate::payload::RelayMessage;
 use shared_protocol::CloseCode;
 
-/// How much may wait for a peer beside the largest message, which passes whatever its size. Seconds
-/// of the busiest page; a peer that lets more pile up does not read.
-pub(crate) const LIMIT: usize = 64 * 1024 * 1024;
+/// How much may wait for a client beside the largest message, which passes whatever its size. Chrome's
+/// own `DevTools` socket holds as much. One that reads nothing at all is let go sooner, by the clock.
+pub(crate) const LIMIT: usize = 256 * 1024 * 1024;
+
+/// How much may wait for all clients together. Beyond that, the one with the longest queue is let go.
+pub(crate) const LIMIT_FOR_ALL: usize = 1024 * 1024 * 1024;
 
 /// As [`LIMIT`], for an extension: all clients write to it, and a few large bodies at once are no
 /// reason to lose a browser. What is beyond is refused, one by one.
@@ -96,6 +99,11 @@ impl Outbox {
         Ok(())
     }
 
+    /// How many bytes wait.
+    pub(crate) fn queued(&self) -> usize {
+        self.queued.load(Ordering::Relaxed)
+    }
+
     /// Ends a peer that does not read, whatever is queued for it.
     pub(crate) fn cut_off(&self, code: CloseCode, reason: &str) {
         self.parting.send_replace(Parting::AtOnce { code, reason: reason.to_owned() });
@@ -148,6 +156,8 @@ impl Outgoing {
                 | RelayMessage::GetWindow { .. }
                 | RelayMessage::SetWindow { .. }
                 | RelayMessage::ActivateTab { .. }
+                | RelayMessage::BlankTab { .. }
+                | RelayMessage::CloseTab { .. }
                 | RelayMessage::SetPermissions { .. }
                 | RelayMessage::FindDownload { .. }
                 | RelayMessage::CancelDownload { .. }

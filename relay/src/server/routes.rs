@@ -1,17 +1,21 @@
 //! The routes: HTTP questions are answered from the relay's state, sockets are handed to it.
 
 use std::convert::Infallible;
+use std::future::ready;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use shared_protocol::http::{ExtensionStatus, RELAY_NAME, Version};
+use shared_protocol::pairing::{Knock, VERSION};
 use shared_protocol::{ExtensionHello, TargetId};
 use warp::http::{HeaderValue, StatusCode, header};
+use warp::reply::Response;
 use warp::{Filter, Rejection, Reply};
 
 use super::control::Control;
 use super::events::{Handle, Peer};
 use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
+use super::pairing::{self, Entry as ExtensionEntry, Pairing};
 use super::reply::{self, Body, text};
 use super::socket::{self, MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use super::{control, json, mcp, sessions};
@@ -20,6 +24,8 @@ use crate::state::{Input, Relay};
 
 const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
 
+const UNREADABLE_KNOCK: &str = "this relay knows pairing v1 with kid and nonce only";
+
 /// Everything the relay serves.
 pub(crate) fn routes(
     handle: Handle,
@@ -27,16 +33,17 @@ pub(crate) fn routes(
     control: Control,
     version: String,
     executor: Executor,
+    pairing: Arc<Pairing>,
 ) -> impl Filter<Extract = (impl Reply,), Error = Infallible> + Clone {
     let policy = Arc::new(policy);
     let door = |door| admitted(Arc::clone(&policy), door);
     let extension = warp::path!("extension")
-        .and(door(Door::Extension).and(extension_socket(handle.clone())).recover(rejected));
-    let doorbell = doorbell(&handle, &policy, version).recover(refused);
+        .and(extension_socket(&handle, &policy, &pairing).recover(rejected));
+    let doorbell = doorbell(&handle, &policy, version, pairing).recover(refused);
     let json = json::routes(handle.clone(), Arc::clone(&policy)).recover(refused);
     let control = control::routes(handle.clone(), &policy, control).recover(refused);
     let agents = sessions::routes(executor.clone(), &policy)
-        .or(mcp::routes(executor, &policy).recover(reply::unreadable_query))
+        .or(mcp::routes(executor, &policy).recover(mcp::refused).recover(reply::unreadable_query))
         .recover(refused);
     let others = door(Door::Client).and(
         questions(&handle)
@@ -51,12 +58,25 @@ fn doorbell(
     handle: &Handle,
     policy: &Arc<Policy>,
     version: String,
+    pairing: Arc<Pairing>,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
     let reading = warp::get().or(warp::head()).unify();
+    let greeted = admitted(Arc::clone(policy), Door::Hello);
     let admitted = admitted(Arc::clone(policy), Door::Doorbell);
     let root = warp::path::end().and(reading).and(admitted.clone());
-    let told = Version { version, name: Some(RELAY_NAME.to_owned()) };
-    let version = warp::path!("version").and(reading).and(admitted.clone());
+    let prover = Arc::clone(policy);
+    let version = warp::path!("version").and(reading).and(admitted.clone()).and(caller()).map(
+        move |caller: Caller| {
+            let (listening, proof) = prover.prove(&caller).unzip();
+            reply::json(&Version {
+                version: version.clone(),
+                name: Some(RELAY_NAME.to_owned()),
+                listening,
+                proof,
+            })
+        },
+    );
+    let hello = warp::path!("extension" / "hello").and(reading).and(greeted);
     let status = warp::path!("extension" / "status").and(reading).and(admitted).and(caller());
     let (handle, policy) = (handle.clone(), Arc::clone(policy));
     let status = status.then(move |caller: Caller| {
@@ -76,7 +96,9 @@ fn doorbell(
         }
     });
     root.map(|| text(StatusCode::OK, "OK"))
-        .or(version.map(move || reply::json(&told)))
+        .or(version)
+        .unify()
+        .or(hello.map(move || reply::json(&pairing.hello())))
         .unify()
         .or(status)
         .unify()
@@ -105,21 +127,68 @@ fn answer(
     })
 }
 
+/// The socket of an extension: one that can prove itself begins with the proof, all others as ever.
 fn extension_socket(
-    handle: Handle,
-) -> impl Filter<Extract = (impl Reply,), Error = Rejection> + Clone {
-    warp::query::<ExtensionHello>()
-        .and(warp::header::optional::<String>("user-agent"))
+    handle: &Handle,
+    policy: &Arc<Policy>,
+    pairing: &Arc<Pairing>,
+) -> impl Filter<Extract = (Response,), Error = Rejection> + Clone + use<> {
+    let agent = warp::header::optional::<String>("user-agent").map(Option::unwrap_or_default);
+    let door = |door| admitted(Arc::clone(policy), door);
+    let (proving, pairs, guard) = (handle.clone(), Arc::clone(pairing), Arc::clone(policy));
+    let proving = warp::query::<Knocking>()
+        .and_then(|knocking: Knocking| ready(knocking.wants_to_prove()))
+        .and(door(Door::Proof))
+        .and(agent)
+        .and(caller())
         .and(warp::ws())
-        .map(move |hello, user_agent: Option<String>, ws: warp::ws::Ws| {
-            let handle = handle.clone();
-            upgraded(ws, MAX_MESSAGE, move |socket| {
-                let connection = handle.next_connection();
-                let user_agent = user_agent.unwrap_or_default();
-                let connected = Input::ExtensionConnected { connection, hello, user_agent };
-                socket::run(socket, handle, Peer::Extension(connection), connected)
-            })
-        })
+        .map(move |knock: Option<Knock>, user_agent, caller: Caller, ws| {
+            let Some(knock) = knock else {
+                return text(StatusCode::BAD_REQUEST, UNREADABLE_KNOCK).into_response();
+            };
+            let policy = Arc::clone(&guard);
+            let entering = ExtensionEntry { knock, user_agent, remote: caller.remote, policy };
+            pairing::knocked(&proving, &pairs, ws, entering)
+        });
+    let (handle, pairing) = (handle.clone(), Arc::clone(pairing));
+    let others = door(Door::Extension).and(warp::query::<ExtensionHello>());
+    let others = others.and(agent).and(warp::ws()).then(
+        move |hello: ExtensionHello, user_agent, ws: warp::ws::Ws| {
+            let (handle, pairing) = (handle.clone(), Arc::clone(&pairing));
+            async move {
+                if let Some(refusal) = pairing.refuses(hello.install_id.clone()).await {
+                    return text(StatusCode::FORBIDDEN, refusal).into_response();
+                }
+                let entered = upgraded(ws, MAX_MESSAGE, move |socket| {
+                    let connection = handle.next_connection();
+                    let connected =
+                        Input::ExtensionConnected { connection, hello, user_agent, proven: false };
+                    socket::run(socket, handle, Peer::Extension(connection), connected)
+                });
+                entered.into_response()
+            }
+        },
+    );
+    proving.or(others).unify()
+}
+
+/// The query of an extension that wants to prove itself, as far as it can be told from any other.
+#[derive(Debug, Deserialize)]
+struct Knocking {
+    pairing: Option<String>,
+    kid: Option<String>,
+    nonce: Option<String>,
+}
+
+impl Knocking {
+    /// `None` inside for one that cannot be understood: it is not taken for anything else.
+    fn wants_to_prove(self) -> Result<Option<Knock>, Rejection> {
+        let Self { pairing, kid, nonce } = self;
+        let pairing = pairing.ok_or_else(warp::reject::not_found)?;
+        let knock =
+            || Some(Knock { pairing, kid: kid?.parse().ok()?, nonce: nonce?.parse().ok()? });
+        Ok(knock().filter(|knock| knock.pairing == VERSION))
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -130,6 +199,11 @@ pub(crate) struct ClientQuery {
 }
 
 impl ClientQuery {
+    /// Returns the same for one browser, whichever was asked for.
+    pub(crate) fn bound_to(self, browser: Option<String>) -> Self {
+        Self { extension_id: browser, ..self }
+    }
+
     /// Where the client wants its tabs, if it says so; an error if it cannot be understood.
     fn wants_window(&self) -> Result<Option<bool>, &'static str> {
         let Some(said) = &self.separate_window else { return Ok(None) };
@@ -207,7 +281,7 @@ pub(crate) fn client_entered(
     upgraded.into_response()
 }
 
-fn upgraded<F>(
+pub(super) fn upgraded<F>(
     ws: warp::ws::Ws,
     largest: usize,
     serve: impl FnOnce(warp::ws::WebSocket) -> F + Send + 'static,
@@ -220,10 +294,10 @@ where
 
 /// Answers what the guard refused; another route may still take the rest.
 async fn refused(rejection: Rejection) -> Result<Body, Rejection> {
-    let Some(Refusal { status, reason }) = rejection.find::<Refusal>() else {
+    let Some(Refusal { status, reason, .. }) = rejection.find::<Refusal>() else {
         return Err(rejection);
     };
-    let mut body = text(*status, *reason);
+    let mut body = text(*status, &**reason);
     if *status == StatusCode::UNAUTHORIZED {
         let scheme = HeaderValue::from_static("Bearer");
         body.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

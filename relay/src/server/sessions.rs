@@ -23,18 +23,18 @@ pub(crate) fn routes(
     let body = warp::body::content_length_limit(MAX_BODY).and(warp::body::bytes());
     let listed = warp::path!("sessions")
         .and(warp::get().or(warp::head()).unify())
-        .and(door(Door::Client))
+        .and(door(Door::Agents))
         .and(executor.clone())
         .map(|executor: Executor| reply::json(&Sessions { sessions: executor.sessions() }));
     let created = warp::path!("sessions")
         .and(warp::post())
-        .and(door(Door::Change))
+        .and(door(Door::Agents))
         .and(executor.clone())
         .and(body)
         .map(|executor: Executor, body| create(&executor, &body).unwrap_or_else(Body::from));
     let done = warp::path!("sessions" / String / String)
         .and(warp::post())
-        .and(door(Door::Change))
+        .and(door(Door::Agents))
         .and(executor.clone())
         .and(body)
         .then(|name: String, what: String, executor: Executor, body: Bytes| async move {
@@ -42,7 +42,7 @@ pub(crate) fn routes(
         });
     let deleted = warp::path!("sessions" / String)
         .and(warp::delete())
-        .and(door(Door::Change))
+        .and(door(Door::Agents))
         .and(executor)
         .then(|name: String, executor: Executor| async move {
             delete(&executor, &name).await.unwrap_or_else(Body::from)

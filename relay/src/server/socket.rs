@@ -22,6 +22,9 @@ pub(crate) const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 /// The largest message of agents' code, whose connections are many.
 pub(crate) const MAX_CONFINED_MESSAGE: usize = 64 * 1024 * 1024;
 
+/// The largest message of an extension that has not proven itself, before it has told of a tab.
+const MAX_UNPROVEN_MESSAGE: usize = 64 * 1024 * 1024;
+
 /// How long a peer may take to read the rest and answer a close.
 const CLOSING: Duration = Duration::from_secs(2);
 
@@ -45,12 +48,14 @@ pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected
         Peer::Client(_) => LIMIT,
         Peer::Extension(_) => EXTENSION_LIMIT,
     });
+    let is_proven = !matches!(connected, Input::ExtensionConnected { proven: false, .. });
     if handle.tell(Event::Opened { peer, outbox, input: connected }).await.is_err() {
         return;
     }
     let (sink, stream) = socket.split();
     let parted = pending.parted();
-    let reading = read(stream, &handle, peer);
+    let largest = if is_proven { MAX_MESSAGE } else { MAX_UNPROVEN_MESSAGE };
+    let reading = read(stream, &handle, peer, largest);
     let writing = write(sink, pending, &handle, peer);
     // A peer that is dismissed reads what is left for it and answers the close, or is dropped.
     let overdue = async {
@@ -68,7 +73,7 @@ pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected
     drop(handle.tell(Event::Input(peer.disconnected())).await);
 }
 
-async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
+async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer, mut largest: usize) {
     // After a close, one more turn sends the answer to it.
     while let Some(message) = stream.next().await {
         let message = match message {
@@ -79,13 +84,22 @@ async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
             }
         };
         let Ok(text) = message.to_str() else { continue };
+        if text.len() > largest {
+            tracing::warn!(?peer, "sent more than an extension without tabs has to say");
+            break;
+        }
         let input = match peer {
             Peer::Client(client) => match Command::parse(text) {
                 Ok(command) => Input::ClientSent { client, command },
                 Err(error) => Input::ClientSentGarbage { client, error },
             },
             Peer::Extension(connection) => match serde_json::from_str::<ExtensionMessage>(text) {
-                Ok(message) => Input::ExtensionSent { connection, message },
+                Ok(message) => {
+                    if tells_of_tab(&message) {
+                        largest = MAX_MESSAGE;
+                    }
+                    Input::ExtensionSent { connection, message }
+                }
                 Err(error) => {
                     tracing::warn!(%connection, %error, "ignored a message from the extension");
                     continue;
@@ -98,6 +112,11 @@ async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer) {
     }
     // The event loop drops the outbox, which ends the writing; it may have ended before us.
     drop(handle.tell(Event::Input(peer.disconnected())).await);
+}
+
+fn tells_of_tab(message: &ExtensionMessage) -> bool {
+    let ExtensionMessage::Event(event) = message else { return false };
+    event.method == "Target.attachedToTarget"
 }
 
 /// Writes until the event loop parts with the peer, or the peer stops reading, and says why.

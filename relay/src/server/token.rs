@@ -39,17 +39,20 @@ impl Token {
     }
 
     /// `token=…`, for an address that clients are given.
-    pub(crate) fn as_query(&self) -> String {
+    #[must_use]
+    pub fn as_query(&self) -> String {
         format!("token={}", utf8_percent_encode(&self.0, NON_ALPHANUMERIC))
     }
 
-    /// `Bearer …`, for the header of a request of ours.
-    pub(crate) fn as_header(&self) -> String {
+    /// `Bearer …`, for the header of a request.
+    #[must_use]
+    pub fn as_header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
-    /// The secret itself, for the environment of a program of ours.
-    pub(crate) fn secret(&self) -> &str {
+    /// The secret itself, for the environment of a program of ours, or for its user.
+    #[must_use]
+    pub fn secret(&self) -> &str {
         &self.0
     }
 
@@ -84,6 +87,12 @@ impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(hidden)")
     }
+}
+
+/// Whether a request shows any token, be it right or wrong.
+pub(crate) fn is_any_shown(headers: &HeaderMap, query: &str) -> bool {
+    let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
+    authorization.and_then(bearer).is_some() || in_query(query).is_some()
 }
 
 fn bearer(authorization: &str) -> Option<&str> {

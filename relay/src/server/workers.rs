@@ -1,10 +1,9 @@
 //! The door for workers: a port of its own that serves a confined CDP connection, and nothing else.
 //!
-//! Their code can reach no other port of the relay (`worker/doors.mjs`), where it would be taken for a
+//! Their code can reach no other port of the relay ([`crate::sandbox`]), where it would be taken for a
 //! program of the user's. It can open any number of sockets here, so there are limits for those who have
 //! shown no key yet, and for each key.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -12,14 +11,15 @@ use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{sleep, timeout};
 use warp::http::{HeaderMap, StatusCode};
 use warp::{Filter, Rejection, Reply};
 
 use super::events::Handle;
+use super::peer::Standing;
 use super::reply::text;
 use super::routes::{ClientPath, ClientQuery, Entering, client_entered};
+use super::strangers::{PATIENCE, Strangers, Who};
 use crate::executor::{Keys, MAX_SOCKETS, Shown};
 
 const NO_KEY: &str = "only workers of the relay may connect here";
@@ -30,16 +30,13 @@ const MAX_STRANGERS: usize = 64;
 /// How long one has until it may have to: whoever opens many must not take others' from them.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long one may take to show it.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// How long to wait when the system has no socket for us.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
 /// Serves all who come, until it is dropped. Those who got a CDP connection go on without it.
 pub(crate) async fn serve(listener: TcpListener, handle: Handle, keys: Keys) {
     let service = warp::service(routes(handle, keys));
-    let mut strangers = Strangers::default();
+    let mut strangers = Strangers::new(MAX_STRANGERS, GRACE);
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -55,40 +52,8 @@ pub(crate) async fn serve(listener: TcpListener, handle: Handle, keys: Keys) {
         let service = TowerToHyperService::new(service.clone());
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         let served = timeout(PATIENCE, connection.with_upgrades());
-        strangers.admit(async move { drop(served.await) });
-    }
-}
-
-/// Sockets that have shown no key yet.
-#[derive(Debug, Default)]
-struct Strangers {
-    serving: JoinSet<()>,
-    /// The oldest first, and since when they are here.
-    here: VecDeque<(Instant, AbortHandle)>,
-}
-
-impl Strangers {
-    /// Completes when another may come.
-    async fn make_room(&mut self) {
-        loop {
-            while self.serving.try_join_next().is_some() {}
-            self.here.retain(|(_, stranger)| !stranger.is_finished());
-            let Some((since, oldest)) = self.here.front() else { return };
-            if self.here.len() < MAX_STRANGERS {
-                return;
-            }
-            tokio::select! {
-                _ = self.serving.join_next() => {}
-                () = sleep_until(*since + GRACE) => {
-                    oldest.abort();
-                    self.here.pop_front();
-                }
-            }
-        }
-    }
-
-    fn admit(&mut self, served: impl Future<Output = ()> + Send + 'static) {
-        self.here.push_back((Instant::now(), self.serving.spawn(served)));
+        let served = async move { drop(served.await) };
+        strangers.admit(Who::Anybody, Standing::default(), served);
     }
 }
 
@@ -100,9 +65,10 @@ fn routes(
         .and(warp::header::headers_cloned())
         .and(warp::query::<ClientQuery>())
         .and(warp::ws())
-        .map(move |name, headers: HeaderMap, query, ws| match keys.shown(&headers) {
+        .map(move |name, headers: HeaderMap, query: ClientQuery, ws| match keys.shown(&headers) {
             Shown::Key(key) => {
                 let path = ClientPath::named(name);
+                let query = query.bound_to(key.browser.clone());
                 client_entered(&handle, ws, Entering { path, query, key: Some(key) })
             }
             Shown::TooOften => {
@@ -112,34 +78,4 @@ fn routes(
             Shown::Nothing => text(StatusCode::FORBIDDEN, NO_KEY).into_response(),
         })
         .recover(|_: Rejection| async { Ok::<_, Infallible>(text(StatusCode::FORBIDDEN, NO_KEY)) })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::pending;
-
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn no_socket_is_let_go_for_another_before_it_could_show_its_key() {
-        let mut strangers = Strangers::default();
-        let start = Instant::now();
-        let (leave, left) = oneshot::channel::<()>();
-        strangers.admit(pending());
-        strangers.admit(async move { drop(left.await) });
-        for _ in 2..MAX_STRANGERS {
-            strangers.make_room().await;
-            strangers.admit(pending());
-        }
-        assert_eq!(start.elapsed(), Duration::ZERO);
-        leave.send(()).unwrap();
-        strangers.make_room().await;
-        assert_eq!(start.elapsed(), Duration::ZERO, "one that leaves makes room at once");
-        strangers.admit(pending());
-        strangers.make_room().await;
-        assert!(start.elapsed() >= GRACE, "{:?}", start.elapsed());
-        assert_eq!(strangers.here.len(), MAX_STRANGERS - 1);
-    }
 }

@@ -5,12 +5,12 @@ use serde_json::json;
 use shared_protocol::{AttachedToTarget, Extra, LogLevel, Payload as _, SessionId, TargetId};
 
 use super::children::is_browser_with_auto_attach;
+use super::confinement::is_web;
 use super::requests::Purpose;
 use super::sessions::{Kind, Seat, Session, Virtual};
 use super::targets::Target;
 use super::turn::Turn;
 use super::{ConnectionId, Relay};
-use crate::cdp::Error;
 use crate::payload::{Payload, TargetInfo};
 
 impl Relay {
@@ -22,10 +22,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let AttachedToTarget { session_id: real, target_info: mut info, .. } = attached;
-        if info.url.is_empty() || info.url == ":" {
-            let text =
-                format!("WARNING: Target.attachedToTarget received with empty URL for {real}");
-            turn.log(LogLevel::Warn, text);
+        if look_at_url("Target.attachedToTarget received", &info, turn) {
             // Playwright would wait for ever for such a page to get somewhere.
             info.url = "about:blank".to_owned();
         }
@@ -48,14 +45,16 @@ impl Relay {
         self.revision += 1;
         let tab_id = self.next_tab_id();
         let Some(extension) = self.extensions.get_mut(connection) else { return };
-        if let Some(known) = extension.targets.by_session_mut(&real) {
-            known.info = info;
-            return;
+        if extension.targets.by_session(&real).is_some() {
+            let is_on_web = is_web(&info.url);
+            let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
+            return self.change_target(connection, &real, change, turn);
         }
         let mut target = Target::new(real.clone(), None, info);
         target.tab = Some(tab_id);
         extension.targets.add(target);
         self.children_changed = true;
+        self.tabs_changed = true;
         self.announce_created(connection, &real, turn);
         self.announce_tab(connection, &real, turn);
         if self.target(connection, &real).is_some_and(|target| !target.seats.is_empty()) {
@@ -84,8 +83,9 @@ impl Relay {
         let connection = self.connection_of(parent);
         let target = connection.and_then(|connection| self.target(connection, real));
         let (Some(wanted), Some(target)) = (wanted, target) else { return };
-        if target.shared.dialog.is_some() {
-            // It answers nothing until somebody closes the dialog, and would hold the client up.
+        if target.is_silent() {
+            // It answers nothing until somebody closes its dialog or takes it to another page, and
+            // would hold the client up.
             return;
         }
         if wanted.filter.admits("tab") {
@@ -105,6 +105,9 @@ impl Relay {
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
+        if !self.sees(parent.client, connection, page) {
+            return None;
+        }
         let info = tab_info(self.target(connection, page)?)?;
         let client = self.clients.get_mut(parent.client)?;
         let is_known = client.sessions.iter().any(|(_, session)| {
@@ -134,6 +137,9 @@ impl Relay {
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
+        if !self.sees(parent.client, connection, real) {
+            return None;
+        }
         let target = self.target(connection, real)?;
         let waits = may_hold_back && target.waits_until.is_some();
         let info = target.info.clone();
@@ -150,65 +156,8 @@ impl Relay {
         Some(session_id)
     }
 
-    /// A real session has ended, with all below it.
-    pub(super) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        let gone = extension.targets.detach(real);
-        for (index, target) in gone.iter().enumerate() {
-            let ended = self.requests.end(|request| {
-                request.connection == connection
-                    && request.session.as_ref() == Some(&target.session)
-            });
-            for (id, request) in ended {
-                let outcome = if matches!(request.purpose, Purpose::CloseTarget) {
-                    Ok(Payload::of(&Closed { success: true }))
-                } else {
-                    Err(Error::server("Target closed"))
-                };
-                self.conclude(id, request, outcome, turn);
-            }
-            for waiting in target.shared.domains.values().flat_map(|known| &known.waiting) {
-                turn.effects.push(waiting.asker().reply(Err(Error::server("Target closed"))));
-            }
-            for seat in &target.seats {
-                self.end_session(seat, Some(&target.info.target_id), turn);
-            }
-            // A service worker may be there once more, below another frame of the same page.
-            let is_last =
-                gone[index + 1..].iter().all(|other| other.info.target_id != target.info.target_id);
-            if is_last {
-                self.announce_destroyed(connection, target, &target.info, turn);
-            }
-            self.end_tab(connection, target, turn);
-        }
-        self.announce_successors(connection, &gone, turn);
-        self.children_changed = true;
-        self.revision += 1;
-    }
-
-    /// The tab around a page that has gone goes after it.
-    fn end_tab(&mut self, connection: ConnectionId, page: &Target, turn: &mut Turn) {
-        let Some(info) = tab_info(page) else { return };
-        for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
-            self.end_session(&seat, Some(&info.target_id), turn);
-        }
-        self.announce_destroyed(connection, page, &info, turn);
-    }
-
-    /// A service worker whose page has gone may be told of by another page.
-    fn announce_successors(&mut self, connection: ConnectionId, gone: &[Target], turn: &mut Turn) {
-        for worker in gone.iter().filter(|target| target.is_service_worker()) {
-            let extension = self.extensions.get(connection);
-            let heir = extension
-                .and_then(|it| it.targets.by_target_id(&worker.info.target_id))
-                .map(|heir| heir.session.clone());
-            if let Some(heir) = heir {
-                self.announce_service_worker(connection, &heir, turn);
-            }
-        }
-    }
-
-    /// Keeps the address of a tab right, and tells those who follow it.
+    /// Keeps the address of a tab right, and tells those who follow it. Comes before anybody hears of
+    /// the event: some may not.
     pub(super) fn frame_navigated(
         &mut self,
         connection: ConnectionId,
@@ -224,6 +173,9 @@ impl Relay {
         struct NavigatedFrame {
             id: TargetId,
             url: String,
+            /// What could not be loaded, if that is why the page is there.
+            #[serde(rename = "unreachableUrl")]
+            unreachable_url: Option<String>,
         }
 
         let Ok(FrameNavigated { frame }) = params.read() else { return };
@@ -233,10 +185,21 @@ impl Relay {
         }
         target.shared.document_gone();
         let is_closing = target.is_closing(turn.now);
-        if target.info.url != frame.url {
-            target.info.url = frame.url;
+        let may_be_restricted = target.restriction.is_some() || frame.unreachable_url.is_some();
+        let has_arrived = target.heading.take().is_some();
+        let is_on_web = is_web(frame.unreachable_url.as_ref().unwrap_or(&frame.url));
+        if target.info.url != frame.url || target.is_on_web != is_on_web {
+            let change = |target: &mut Target| {
+                (target.is_on_web, target.info.url) = (is_on_web, frame.url);
+            };
+            self.change_target(connection, real, change, turn);
             self.revision += 1;
             self.announce_changed(connection, real, turn);
+        }
+        self.tabs_changed |= has_arrived;
+        self.departed(connection, real, turn);
+        if may_be_restricted {
+            self.ask_restricted(connection, real, turn);
         }
         if is_closing {
             // Chrome told the old page to close and has forgotten that with it. The new one is told
@@ -256,6 +219,9 @@ impl Relay {
     ) {
         let target = self.target(connection, real);
         let Some(target) = target.filter(|target| target.is_closing(turn.now)) else { return };
+        if target.restriction.is_some() {
+            return self.close_tab(connection, real, None, turn);
+        }
         let named = Payload::of(&json!({ "targetId": target.info.target_id }));
         self.tell_target(connection, real, "Target.closeTarget", Some(named), turn);
     }
@@ -268,11 +234,13 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let info = changed.target_info;
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        let Some(target) = extension.targets.by_target_id_mut(&info.target_id) else { return };
-        target.info.url = info.url;
-        target.info.title = info.title;
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let Some(target) = extension.targets.by_target_id(&info.target_id) else { return };
         let real = target.session.clone();
+        let change = |target: &mut Target| {
+            (target.info.url, target.info.title) = (info.url, info.title);
+        };
+        self.change_target(connection, &real, change, turn);
         self.revision += 1;
         self.announce_changed(connection, &real, turn);
     }
@@ -299,6 +267,9 @@ impl Relay {
         // A tab or page is not attached to by anybody in this moment.
         let attached = target.parent.is_some();
         for info in [tab_info(target), Some(target.info.clone())].into_iter().flatten() {
+            if !self.discoverers(connection, target, &info).is_empty() {
+                look_at_url("Target.targetCreated sent", &info, turn);
+            }
             let info = TargetInfo { attached, ..info };
             self.tell_discoverers(connection, target, "Target.targetCreated", info, turn);
         }
@@ -316,6 +287,9 @@ impl Relay {
         let (Some(filter), Some(target)) = (discover, self.target(connection, real)) else {
             return;
         };
+        if !self.sees(seat.client, connection, real) {
+            return;
+        }
         let infos = [tab_info(target), Some(target.info.clone())].into_iter().flatten();
         for info in infos.filter(|info| filter.admits(&info.kind)) {
             turn.event(seat, "Target.targetCreated", &InfoEvent::of(info));
@@ -340,7 +314,7 @@ impl Relay {
         }
     }
 
-    fn announce_destroyed(
+    pub(super) fn announce_destroyed(
         &self,
         connection: ConnectionId,
         target: &Target,
@@ -383,7 +357,11 @@ impl Relay {
         let mut seats = self.clients.seats(connection, |session: &Session| {
             session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
         });
-        seats.retain(|seat| !target.hidden_from().contains(seat));
+        seats.retain(|seat| !target.hidden_from.contains(seat));
+        let extension = self.extensions.get(connection);
+        if extension.is_none_or(|extension| !extension.targets.is_web(target)) {
+            seats.retain(|seat| !self.is_confined(seat.client));
+        }
         seats
     }
 
@@ -424,14 +402,9 @@ impl InfoEvent {
 }
 
 #[derive(Serialize)]
-struct Closed {
-    success: bool,
-}
-
-#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct TargetDestroyed {
-    target_id: TargetId,
+pub(super) struct TargetDestroyed {
+    pub(super) target_id: TargetId,
 }
 
 #[derive(Serialize)]
@@ -442,6 +415,18 @@ struct TargetCrashed {
     error_code: i32,
 }
 
+/// Says in the log that a target is announced before it has an address, and returns whether it is.
+/// Playwright waits for ever for a page like that; a frame gets its address later.
+pub(super) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -> bool {
+    let is_empty = info.url.is_empty() || info.url == ":";
+    if is_empty {
+        let TargetInfo { kind, target_id, .. } = info;
+        let text = format!("WARNING: {announced} with empty URL ({kind} {target_id})");
+        turn.log(LogLevel::Error, text);
+    }
+    is_empty
+}
+
 pub(super) fn send_attached(
     parent: &Seat,
     session_id: SessionId,
@@ -449,6 +434,7 @@ pub(super) fn send_attached(
     waiting_for_debugger: bool,
     turn: &mut Turn,
 ) {
+    look_at_url("Target.attachedToTarget sent", &target_info, turn);
     let extra = Extra::<Payload>::default();
     let attached = AttachedToTarget { session_id, target_info, waiting_for_debugger, extra };
     turn.event(parent, "Target.attachedToTarget", &attached);

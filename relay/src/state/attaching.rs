@@ -118,11 +118,14 @@ impl Relay {
         if target_id == self.browser_id {
             return self.attach_to_browser_target(seat, turn);
         }
-        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(&target_id));
+        let tab = self.tab_by_id(seat, &target_id);
         let opened = match tab.map(|page| page.session.clone()) {
             Some(page) => self.open_tab_session(seat, &page, false, turn),
             None => {
-                let real = self.target_by_id(seat, &target_id)?.session.clone();
+                let unknown = |error: Error| {
+                    Error::new(error.code, format!("{}: {target_id}", error.message))
+                };
+                let real = self.target_by_id(seat, &target_id).map_err(unknown)?.session.clone();
                 self.open_session(seat, &real, false, false, turn)
             }
         };

@@ -10,6 +10,7 @@ use super::announce::InfoEvent;
 use super::cookies::is_concerned;
 use super::on_target::{cdp_command, params};
 use super::requests::{Asker, Purpose, Request};
+use super::restricted::{self, OnRefusal};
 use super::sessions::{Kind, Seat};
 use super::targets::Target;
 use super::turn::Turn;
@@ -75,7 +76,14 @@ impl Relay {
                 self.stream_command(seat, command, turn);
             }
             method if is_concerned(method) => self.profile_command(seat, None, command, turn),
-            method if method.starts_with("Storage.") => self.any_tab_command(seat, command, turn),
+            method if method.starts_with("Storage.") => {
+                match self.storage_refusal(seat, &command) {
+                    Some(error) => {
+                        turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+                    }
+                    None => self.any_tab_command(seat, command, turn),
+                }
+            }
             _ => {
                 let outcome = self.answer(seat, &command, turn);
                 turn.effects.push(Asker::new(seat, &command).reply(outcome));
@@ -149,6 +157,7 @@ impl Relay {
             purpose: Purpose::Forward,
             deadline: Some(turn.now + OPENING),
             needs: None,
+            on_refusal: OnRefusal::Fails,
         };
         let command = self.with_window_wish(seat.client, command);
         let command = cdp_command(command.method, None, command.params);
@@ -192,6 +201,7 @@ impl Relay {
         };
         let tabs = self.extension_of(seat).map(|extension| extension.targets.living_tabs());
         // Of several, `max_by_key` gives the last.
+        let tabs = tabs.map(|tabs| tabs.filter(|tab| self.is_seen(seat, tab)));
         let tab =
             tabs.and_then(|tabs| tabs.collect::<Vec<_>>().into_iter().rev().max_by_key(last_use));
         tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(seat))
@@ -199,8 +209,14 @@ impl Relay {
 
     /// Why there is no tab that could answer.
     pub(super) fn no_tab(&self, seat: &Seat) -> Error {
-        let has_tab = self.extension_of(seat).is_some_and(|it| it.targets.tabs().next().is_some());
-        Error::server(if has_tab { ALL_CRASHED } else { NO_TAB })
+        let extension = self.extension_of(seat);
+        let tabs = extension.map(|it| it.targets.tabs().filter(|tab| self.is_seen(seat, tab)));
+        let tabs: Vec<&Target> = tabs.into_iter().flatten().collect();
+        Error::server(match tabs.as_slice() {
+            [] => NO_TAB,
+            tabs if tabs.iter().all(|tab| tab.is_crashed) => ALL_CRASHED,
+            _ => restricted::WORDS,
+        })
     }
 
     fn target_info(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
@@ -227,7 +243,7 @@ impl Relay {
         let mut infos = vec![self.browser_info()];
         if let Some(extension) = self.extension_of(seat) {
             let first = extension.targets.iter().filter(|it| extension.targets.is_first(it));
-            for target in first.filter(|target| such(target)) {
+            for target in first.filter(|it| such(it) && self.is_seen(seat, it)) {
                 infos.extend(super::announce::tab_info(target));
                 infos.push(target.info.clone());
             }
@@ -255,7 +271,7 @@ impl Relay {
         seat: &Seat,
         id: &TargetId,
     ) -> Result<(SessionId, TargetId), Error> {
-        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
+        let tab = self.tab_by_id(seat, id);
         let target = match tab {
             Some(target) => target,
             None => self.target_by_id(seat, id)?,

@@ -6,6 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 use shared_protocol::{AttachedToTarget, LogLevel, SessionId, TargetId};
 
+use super::announce::look_at_url;
+use super::confinement::is_web;
 use super::filter::Filter;
 use super::later::LocalAnswer;
 use super::on_target::params;
@@ -195,14 +197,17 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let waiting = attached.waiting_for_debugger;
+        look_at_url("Target.attachedToTarget received", &attached.target_info, turn);
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if extension.targets.by_session(parent).is_none() {
             return;
         }
         let real = attached.session_id;
-        if let Some(known) = extension.targets.by_session_mut(&real) {
-            known.info = attached.target_info;
-            return;
+        if extension.targets.by_session(&real).is_some() {
+            let info = attached.target_info;
+            let is_on_web = is_web(&info.url);
+            let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
+            return self.change_target(connection, &real, change, turn);
         }
         let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
         target.waits_until = waiting.then(|| turn.now + PATIENCE);
@@ -221,7 +226,7 @@ impl Relay {
     }
 
     /// Tells a session of a child that it wants and has not been told of.
-    fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+    pub(super) fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
         let Some(connection) = self.connection_of(parent) else { return };
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let (Some(wanted), Some(target)) = (wanted, self.target(connection, real)) else { return };
@@ -348,7 +353,20 @@ impl Relay {
     pub(super) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
         self.connection_of(seat)
             .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
+            .filter(|target| self.is_seen(seat, target))
             .ok_or_else(no_such_target)
+    }
+
+    /// The page in the tab that is known to clients by this id.
+    pub(super) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
+        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
+        tab.filter(|page| self.is_seen(seat, page))
+    }
+
+    /// Returns whether the client of a session may know of a target of its extension.
+    pub(super) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
+        self.connection_of(seat)
+            .is_some_and(|connection| self.sees(seat.client, connection, &target.session))
     }
 }
 

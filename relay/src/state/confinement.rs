@@ -1,7 +1,8 @@
 //! Clients that may reach only some of this machine's files: the code of agents.
 //!
 //! Their process cannot open other files. The browser could do that for them, and the relay copies
-//! downloads to where clients want them; so what names a file is looked at.
+//! downloads to where clients want them; so what names a file is looked at. What a tab shows counts
+//! more than how it got there: see [`visibility`](super::visibility).
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,11 +10,20 @@ use serde::Deserialize;
 
 use super::on_target::params;
 use crate::cdp::{Command, Error};
+use crate::payload::Payload;
 
 /// The kinds of addresses that a client may have opened. For an extension, Chrome makes a file's address
 /// of `view-source:~/x`, and one of the extension's own pages of what has no scheme; so what is not known
-/// is refused.
-const SCHEMES: [&str; 6] = ["about", "blob", "chrome", "data", "http", "https"];
+/// is refused. None of Chrome's own pages is among them: no extension may attach to one.
+const OPENED: &str = "http:, https:, data:, blob: or about:blank";
+
+/// What a page of Chrome's says that could not be loaded.
+const FAILED_PAGE: &str = "chrome-error://chromewebdata/";
+
+/// Ends a script for new documents where the document is not for its client. A statement before it,
+/// rather than a block around it, leaves what it declares global; a page cannot replace `location`.
+const ON_THE_WEB: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(location.href)) \
+                          throw new Error('this page is not for this client'); ";
 
 /// The folders that a client may name files in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +45,7 @@ struct Named {
 #[derive(Deserialize)]
 struct Dragged {
     #[serde(default)]
-    files: Vec<PathBuf>,
+    files: Vec<serde_json::Value>,
 }
 
 impl Confinement {
@@ -55,6 +65,18 @@ impl Confinement {
                 // Chrome may read what we cannot.
                 Err(error) => Some(error),
             },
+            // The user is to be asked.
+            "Page.setRPHRegistrationMode" | "Page.setSPCTransactionMode" => {
+                Some(Error::server("only the user may answer what Chrome asks here"))
+            }
+            // They would run in whatever document comes next.
+            "Page.addScriptToEvaluateOnLoad" => {
+                Some(Error::server("use Page.addScriptToEvaluateOnNewDocument here"))
+            }
+            "Page.reload" if mentions(command, "scriptToEvaluateOnLoad") => Some(Error::server(
+                "scriptToEvaluateOnLoad is not available here: use \
+                 Page.addScriptToEvaluateOnNewDocument",
+            )),
             // A command inside a command.
             "Target.sendMessageToTarget" => Some(Error::server("use flat sessions here")),
             _ => None,
@@ -66,10 +88,27 @@ impl Confinement {
         if let Some(url) = url.filter(|url| !is_opened(url)) {
             return Some(not_opened(&url));
         }
-        let dragged = data.map(|data| data.files).unwrap_or_default();
-        let mut all = files.into_iter().chain(dragged).chain(download_path);
+        // Chrome opens a dropped file that the page does not take, and whoever has one has them all.
+        if data.is_some_and(|data| !data.files.is_empty()) {
+            return Some(Error::server("files cannot be dropped here: use an <input type=file>"));
+        }
+        let mut all = files.into_iter().chain(download_path);
         let outside = all.find(|file| !self.holds(file))?;
         Some(refused(&outside.display().to_string()))
+    }
+
+    /// The command as Chrome is to get it: a script for new documents runs in those alone that its
+    /// client may see.
+    pub(crate) fn guarded(command: Command) -> Command {
+        type Fields = serde_json::Map<String, serde_json::Value>;
+        if command.method != "Page.addScriptToEvaluateOnNewDocument" {
+            return command;
+        }
+        let Ok(mut fields) = params::<Fields>(&command) else { return command };
+        if let Some(serde_json::Value::String(source)) = fields.get_mut("source") {
+            source.insert_str(0, ON_THE_WEB);
+        }
+        Command { params: Some(Payload::of(&fields)), ..command }
     }
 
     fn holds(&self, file: &Path) -> bool {
@@ -78,33 +117,41 @@ impl Confinement {
     }
 }
 
+/// Whether a page may be shown to whoever is confined: it comes from the web, or is empty. A page that
+/// could not be loaded is Chrome's own, and shows nothing else.
+pub(super) fn is_web(url: &str) -> bool {
+    is_opened(url) || url == FAILED_PAGE || url == "about:srcdoc"
+}
+
 /// Whether whoever is confined may go there. Chrome, too, strips blanks and controls at the ends.
 fn is_opened(url: &str) -> bool {
     let url = url.trim_matches(|c: char| c.is_ascii_control() || c == ' ');
-    let is_one_of = |url: &str, schemes: &[&str]| {
-        let scheme = url.split_once(':').map(|(scheme, _)| scheme);
-        scheme.is_some_and(|it| schemes.iter().any(|scheme| it.eq_ignore_ascii_case(scheme)))
-    };
-    match url.split_once(':') {
-        None => url.is_empty(),
-        Some((scheme, source)) if scheme.eq_ignore_ascii_case("view-source") => {
-            is_one_of(source, &["http", "https"])
-        }
-        Some(_) => is_one_of(url, &SCHEMES),
+    let Some((scheme, rest)) = url.split_once(':') else { return url.is_empty() };
+    match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" | "data" => true,
+        "about" => rest == "blank" || rest.starts_with("blank?") || rest.starts_with("blank#"),
+        // The origin of what made it stands in it.
+        "blob" => ["http:", "https:", "null/"].iter().any(|origin| rest.starts_with(origin)),
+        _ => false,
     }
 }
 
 fn not_opened(url: &str) -> Error {
     let shown: String = url.chars().take(200).collect();
     Error::server(format!(
-        "{shown} is not opened for this client: it may open addresses that begin with one of {}:",
-        SCHEMES.join(":, ")
+        "{shown} is not opened for this client: it may open addresses that begin with {OPENED}"
     ))
+}
+
+fn mentions(command: &Command, word: &str) -> bool {
+    // An escaped name would not be found; what may be one is taken for it.
+    let text = command.params.as_ref().map(Payload::as_str).unwrap_or_default();
+    text.contains(word) || text.contains("\\u")
 }
 
 fn refused(what: &str) -> Error {
     Error::server(format!(
-        "{what} is outside of the session's folder and the temporary folder, which are all that this client may use"
+        "{what} is outside of the session's folder, which is all that this client may use"
     ))
 }
 
@@ -126,6 +173,13 @@ mod tests {
             ("DOM.setFileInputFiles", r#"{"files":["/s/10/a"]}"#),
             ("DOM.setFileInputFiles", r#"{"files":["a"]}"#),
             ("Input.dispatchDragEvent", r#"{"data":{"files":["/etc/passwd"]}}"#),
+            ("Input.dispatchDragEvent", r#"{"data":{"files":["/s/1/own.html"]}}"#),
+            ("Input.dispatchDragEvent", r#"{"data":{"files":[1]}}"#),
+            ("Page.setRPHRegistrationMode", r#"{"mode":"autoAccept"}"#),
+            ("Page.setSPCTransactionMode", r#"{"mode":"autoAccept"}"#),
+            ("Page.addScriptToEvaluateOnLoad", r#"{"scriptSource":"1"}"#),
+            ("Page.reload", r#"{"scriptToEvaluateOnLoad":"1"}"#),
+            ("Page.reload", r#"{"\u0073criptToEvaluateOnLoad":"1"}"#),
             ("Browser.setDownloadBehavior", r#"{"downloadPath":"/home/me/.ssh"}"#),
             ("Page.setDownloadBehavior", r#"{"downloadPath":"/home/me"}"#),
             ("Page.navigate", r#"{"url":"file:///etc/passwd"}"#),
@@ -145,7 +199,8 @@ mod tests {
         for (method, params) in [
             ("DOM.setFileInputFiles", r#"{"files":["/s/1/a","/tmp/b/c"]}"#),
             ("DOM.setFileInputFiles", r#"{"files":[]}"#),
-            ("Input.dispatchDragEvent", r#"{"data":{"items":[]}}"#),
+            ("Input.dispatchDragEvent", r#"{"data":{"items":[],"files":[]}}"#),
+            ("Page.reload", r#"{"ignoreCache":true}"#),
             ("Browser.setDownloadBehavior", r#"{"behavior":"deny"}"#),
             ("Browser.setDownloadBehavior", r#"{"downloadPath":"/tmp/downloads"}"#),
             ("Page.navigate", r#"{"url":"https://example.com/?file:"}"#),
@@ -164,16 +219,23 @@ mod tests {
             "HTTP://example.com/",
             "https://example.com/?file:///",
             " https://example.com/ ",
-            "view-source:https://example.com/",
             "blob:https://example.com/1",
+            "blob:null/1",
             "data:text/html,x",
-            "chrome://version/",
+            "about:blank#1",
         ] {
             assert!(is_opened(url), "{url}");
         }
         for url in [
             "file:///etc/passwd",
             "FILE:/etc/passwd",
+            "chrome://version/",
+            "chrome://newtab/",
+            "about:version",
+            "about:blankx",
+            "blob:file:///1",
+            "blob:chrome-extension://x/1",
+            "view-source:https://example.com/",
             "\u{1} file:///etc/passwd",
             "fi\nle:///etc/passwd",
             "file;///etc/passwd",

@@ -17,6 +17,7 @@ use super::Relay;
 use super::on_target::params;
 use super::requests::{Asker, Purpose};
 use super::sessions::Seat;
+use super::storage::beyond;
 use super::turn::Turn;
 use crate::cdp::{Command, Error};
 use crate::payload::Payload;
@@ -24,6 +25,7 @@ pub(crate) use jar::InJar;
 use jobs::{Aim, Job};
 pub(crate) use jobs::{CookieJobs, Question};
 pub(super) use key::origin;
+use key::web_host;
 use shapes::NewCookie;
 
 /// Whether a command reaches beyond its page into the profile.
@@ -71,6 +73,14 @@ impl Relay {
         let refusal = match (command.method.as_str(), real) {
             // Chrome has no Network domain at browser level.
             (method, None) if method.starts_with("Network.") => Error::unknown_method(method),
+            ("Storage.setCookies" | "Network.setCookie" | "Network.setCookies", _)
+                if self.sets_foreign_cookies(seat, &command) =>
+            {
+                Error::server(
+                    "this client may set cookies of the sites that are open in controlled tabs: \
+                     open the site first",
+                )
+            }
             ("Storage.setCookies" | "Storage.getCookies" | "Storage.clearCookies", None)
                 if self.is_without_tab(seat) =>
             {
@@ -105,10 +115,7 @@ impl Relay {
             {
                 return self.in_profile(seat, real, command, turn);
             }
-            (method, _) => Error::server(format!(
-                "{method} would reach into the user's whole profile: start the relay with \
-                 `playwriter serve --cookies=profile` to allow it"
-            )),
+            (method, _) => beyond(method),
         };
         turn.effects.push(Asker::new(seat, &command).reply(Err(refusal)));
     }
@@ -145,9 +152,12 @@ impl Relay {
             .targets
             .iter()
             .filter(|it| matches!(it.info.kind.as_str(), "page" | "iframe") && !it.is_crashed)
+            .filter(|it| self.is_seen(seat, it))
             .map(|target| (target.session.clone(), None))
             .collect();
-        let first = extension.targets.living_tabs().next().map(|tab| tab.session.clone());
+        let mut tabs = extension.targets.living_tabs().filter(|tab| self.is_seen(seat, tab));
+        let first = tabs.next().map(|tab| tab.session.clone());
+        drop(tabs);
         let own = self.cookie_jobs.addresses_of(seat.client);
         let ask_for = |urls: &[String]| Some(Payload::of(&json!({ "urls": urls })));
         if let Some(first) = first {
@@ -269,11 +279,20 @@ impl Relay {
     }
 
     fn note_own_cookies(&mut self, seat: &Seat, command: &Command) {
-        let cookies = params::<NewCookies>(command)
-            .map(|it| it.cookies)
-            .or_else(|_| params::<NewCookie>(command).map(|cookie| vec![cookie]))
-            .unwrap_or_default();
-        self.cookie_jobs.note_own(seat.client, cookies);
+        self.cookie_jobs.note_own(seat.client, new_cookies(command).unwrap_or_default());
+    }
+
+    /// Returns whether a confined client would set cookies of sites that no tab shows: they would count
+    /// in tabs that are not controlled, for ever.
+    fn sets_foreign_cookies(&self, seat: &Seat, command: &Command) -> bool {
+        if self.policy.whole_profile || !self.is_confined(seat.client) {
+            return false;
+        }
+        let Ok(cookies) = new_cookies(command) else { return true };
+        let targets = self.extension_of(seat).map(|it| it.targets.iter()).into_iter().flatten();
+        let seen = targets.filter(|target| self.is_seen(seat, target));
+        let open: Vec<String> = seen.filter_map(|target| web_host(&target.info.url)).collect();
+        !cookies.iter().all(|cookie| cookie.is_of_any(&open))
     }
 
     /// Whether the site that a command names is open in a controlled tab. Each command has a name
@@ -294,10 +313,13 @@ impl Relay {
             "Storage.clearDataForOrigin" => params::<Origin>(command).map(|it| it.origin).ok(),
             _ => params::<StorageKey>(command).map(|it| it.storage_key).ok(),
         };
-        let Some(site) = site else { return false };
-        let site = site.trim_end_matches('/');
-        self.extension_of(seat).is_some_and(|extension| {
-            extension.targets.iter().any(|target| origin(&target.info.url) == Some(site))
-        })
+        site.is_some_and(|site| self.is_open(seat, &site))
     }
+}
+
+/// The cookies that a command sets, which may be one.
+fn new_cookies(command: &Command) -> Result<Vec<NewCookie>, Error> {
+    params::<NewCookies>(command)
+        .map(|it| it.cookies)
+        .or_else(|_| params::<NewCookie>(command).map(|cookie| vec![cookie]))
 }

@@ -19,34 +19,30 @@ pub(crate) struct Dialog {
     event: Payload,
     holder: Option<ClientId>,
     is_answered: bool,
-    /// Who follows targets and has not been told of this one, which would answer nothing.
-    hidden_from: Vec<Seat>,
+}
+
+impl Dialog {
+    /// Whether no client has been told of it.
+    pub(super) fn is_unclaimed(&self) -> bool {
+        self.holder.is_none()
+    }
 }
 
 impl Target {
-    /// Who does not know of it because of an open dialog.
-    pub(super) fn hidden_from(&self) -> &[Seat] {
-        self.shared.dialog.as_ref().map(|dialog| dialog.hidden_from.as_slice()).unwrap_or_default()
-    }
-
-    /// Whether a client had better not look at it: it shows a dialog and is not the client's yet.
+    /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
     pub(super) fn is_blocked_for(&self, client: ClientId) -> bool {
-        self.shared.dialog.is_some() && !self.seats.iter().any(|seat| seat.client == client)
+        self.is_silent() && !self.seats.iter().any(|seat| seat.client == client)
     }
 
     /// Forgets a client from whom it was kept.
     pub(super) fn unhide_from(&mut self, client: ClientId) {
-        if let Some(dialog) = &mut self.shared.dialog {
-            dialog.hidden_from.retain(|seat| seat.client != client);
-        }
+        self.hidden_from.retain(|seat| seat.client != client);
     }
 
-    /// Keeps one who begins to follow targets from it until its dialog closes.
+    /// Keeps one who begins to follow targets from it until it answers.
     pub(super) fn hide_from(&mut self, seat: &Seat) {
-        if let Some(dialog) = &mut self.shared.dialog
-            && !dialog.hidden_from.contains(seat)
-        {
-            dialog.hidden_from.push(seat.clone());
+        if self.is_silent() && !self.hidden_from.contains(seat) {
+            self.hidden_from.push(seat.clone());
         }
     }
 }
@@ -60,14 +56,10 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        let earlier = target.shared.dialog.take();
-        let hidden_from = earlier.map(|dialog| dialog.hidden_from).unwrap_or_default();
-        target.shared.dialog =
-            Some(Dialog { event, holder: None, is_answered: false, hidden_from });
+        target.shared.dialog = Some(Dialog { event, holder: None, is_answered: false });
         self.hand_over_dialog(connection, real, turn);
     }
 
-    /// The tab answers again: whoever could not look at it is told of it.
     pub(super) fn dialog_closed(
         &mut self,
         connection: ConnectionId,
@@ -75,9 +67,22 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        let Some(dialog) = target.shared.dialog.take() else { return };
-        for seat in &dialog.hidden_from {
-            self.announce_late(seat, connection, real, turn);
+        if target.shared.dialog.take().is_some() {
+            self.announce_hidden(connection, real, turn);
+        }
+    }
+
+    /// A tab answers again: whoever could not look at it is told of it.
+    pub(super) fn announce_hidden(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let target = self.target_mut(connection, real);
+        let Some(target) = target.filter(|target| !target.is_silent()) else { return };
+        for seat in std::mem::take(&mut target.hidden_from) {
+            self.announce_late(&seat, connection, real, turn);
         }
         self.announce_tab(connection, real, turn);
     }

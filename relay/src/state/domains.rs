@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use shared_protocol::SessionId;
 
+use super::dialogs::Dialog;
 use super::later::{Later, LocalAnswer};
 use super::on_target::params;
 use super::requests::{Asker, Purpose};
@@ -35,9 +36,14 @@ impl Relay {
                     waiting: Vec::new(),
                 };
                 target.shared.domains.insert(domain.to_owned(), pending);
+                let has_dialog = target.shared.dialog.as_ref().is_some_and(Dialog::is_unclaimed);
                 self.note_domain(seat, domain);
                 let purpose = Purpose::Enable { domain: domain.to_owned(), attempt };
                 self.forward(seat, command, &real, purpose, turn);
+                if has_dialog && domain == "Page" {
+                    // Until somebody closes it, Chrome does not answer.
+                    self.offer_dialog(seat, turn);
+                }
             }
             Some(known) => match &known.result {
                 None => known.waiting.push(later),

@@ -9,10 +9,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use shared_protocol::{DownloadId, DownloadQuery, Extra, FoundDownload, LogLevel, Payload as _};
+use shared_protocol::{
+    DownloadId, DownloadQuery, Extra, Feature, FoundDownload, LogLevel, Payload as _, SessionId,
+};
 
+use super::confinement::is_web;
 use super::on_target::params;
 use super::requests::{Asker, Purpose, QUICK, Request};
+use super::restricted::OnRefusal;
 use super::sessions::{DownloadBehavior, Seat, Session};
 use super::turn::Turn;
 use super::{ConnectionId, Effect, Relay};
@@ -32,8 +36,22 @@ const TOLD_LATE: Duration = Duration::from_secs(15);
 pub struct WantedCopy {
     /// Where it is to be.
     pub to: PathBuf,
-    /// Whether what stands there may be replaced: no page has chosen the name.
-    pub replaces: bool,
+    /// Whether it has to have this very name. Otherwise one close to it will do, if it is taken.
+    pub is_exact: bool,
+    /// The folders that it has to be in, if the client is confined.
+    pub inside: Option<Vec<PathBuf>>,
+}
+
+/// A file as an extension tells of it, which may be a lie: what else is known of the download has to
+/// fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldFile {
+    /// Where it is said to be.
+    pub path: PathBuf,
+    /// How long ago the download can have begun.
+    pub age: Duration,
+    /// How many bytes have come.
+    pub size: Option<u64>,
 }
 
 const BEGAN: &str = "Browser.downloadWillBegin";
@@ -59,6 +77,8 @@ struct Download {
     completed: Option<Map<String, Value>>,
     /// Whether it is to leave nothing behind.
     is_denied: bool,
+    /// Whether it came from the web into a page of the web, so that confined clients may know of it.
+    is_web: bool,
 }
 
 /// Why the extension was asked for a download.
@@ -135,15 +155,22 @@ impl Relay {
     pub(super) fn download_began(
         &mut self,
         connection: ConnectionId,
+        real: &SessionId,
         event: &Payload,
         turn: &mut Turn,
     ) {
         let Ok(WillBegin { guid, url, suggested_filename }) = event.read() else { return };
-        for seat in self.clients.seats(connection, wants_events) {
+        if !is_guid(&guid) {
+            // It may become the name of a file.
+            let text = "an extension tells of a download whose id is none; it is left alone";
+            return turn.log(LogLevel::Warn, text.to_owned());
+        }
+        let is_web = self.shows_web(connection, real) && is_web(&url);
+        for seat in self.download_seats(connection, is_web, wants_events) {
             turn.raw_event(&seat, BEGAN.to_owned(), Some(event.clone()));
         }
         let is_denied = self.is_download_denied(connection);
-        let is_wanted = !self.clients.seats(connection, wants_file).is_empty();
+        let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if extension.downloads.0.len() >= MAX_KNOWN {
             extension.downloads.0.pop_front();
@@ -158,6 +185,7 @@ impl Relay {
             not_it: Vec::new(),
             completed: None,
             is_denied,
+            is_web,
         });
         if is_wanted {
             return self.name_download(connection, guid, turn);
@@ -176,7 +204,9 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Ok(Progress { guid, state }) = event.read() else { return };
-        let is_wanted = !self.clients.seats(connection, wants_file).is_empty();
+        let extension = self.extensions.get_mut(connection);
+        let is_web = extension.and_then(|it| it.downloads.find(&guid)).is_some_and(|it| it.is_web);
+        let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
         if state == "completed" && self.is_denied(connection, &guid) {
             return self.denied_download_completed(connection, guid, event, turn);
         }
@@ -190,7 +220,7 @@ impl Relay {
                 return;
             }
         }
-        for seat in self.clients.seats(connection, wants_events) {
+        for seat in self.download_seats(connection, is_web, wants_events) {
             let session = self.clients.session(&seat);
             if state == "completed" && session.is_some_and(wants_file) {
                 // There is no file where it would look for one.
@@ -263,6 +293,12 @@ impl Relay {
         turn: &mut Turn,
     ) -> bool {
         let Some(proof) = self.proof(connection, turn) else { return false };
+        let Some(extension) = self.extensions.get(connection) else { return false };
+        if search.reason == Reason::Copy && self.pairs && !extension.proven {
+            // Anybody could tell where the file is, and have any file of the user's copied.
+            self.misses(connection, Feature::Downloads, turn);
+            return false;
+        }
         let Some(extension) = self.extensions.get_mut(connection) else { return false };
         if extension.downloads.waits_for_name(&search) {
             return true;
@@ -281,6 +317,7 @@ impl Relay {
             purpose: Purpose::Download(search),
             deadline: Some(turn.now + QUICK),
             needs: None,
+            on_refusal: OnRefusal::Fails,
         };
         self.ask_extension(request, |id| RelayMessage::FindDownload { id, query, proof }, turn);
         true
@@ -327,9 +364,18 @@ impl Relay {
             Ok(FoundDownload { id, path: Some(path), .. }) => {
                 download.chrome_id = id;
                 let name = download.suggested_filename.clone();
-                let to = self.copies_wanted(connection, &search.guid, &name);
-                let (guid, from) = (search.guid, PathBuf::from(path));
-                turn.effects.push(Effect::CopyDownload { connection, guid, from, to });
+                let age = turn.now.saturating_duration_since(download.began) + TOLD_LATE;
+                let size = download.completed.as_ref().and_then(bytes_that_came);
+                let from = ToldFile { path: PathBuf::from(path), age, size };
+                let is_web = download.is_web;
+                let to = self.copies_wanted(connection, &search.guid, &name, is_web);
+                let guid = search.guid;
+                match self.disbelief_in_paths(connection) {
+                    Some(why) => self.download_copied(connection, &guid, Err(why), turn),
+                    None => {
+                        turn.effects.push(Effect::CopyDownload { connection, guid, from, to });
+                    }
+                }
             }
             Ok(_) => {
                 let why = Err("the browser does not know it any more".to_owned());
@@ -341,13 +387,39 @@ impl Relay {
         }
     }
 
-    fn copies_wanted(&self, connection: ConnectionId, guid: &str, name: &str) -> Vec<WantedCopy> {
-        let mut copies: Vec<WantedCopy> = self
-            .clients
-            .all_of(connection)
-            .flat_map(|client| client.sessions.iter())
-            .filter_map(|(_, session)| session.downloads.as_ref()?.copy(guid, name))
-            .collect();
+    /// Returns why what an extension says of files is not to be believed, if it is not.
+    fn disbelief_in_paths(&self, connection: ConnectionId) -> Option<String> {
+        let extension = self.extensions.get(connection);
+        extension.is_none().then(|| "the extension has gone".to_owned())
+    }
+
+    /// The sessions for which `wanted` holds, of clients that may know of a download.
+    fn download_seats(
+        &self,
+        connection: ConnectionId,
+        is_web: bool,
+        wanted: impl Fn(&Session) -> bool,
+    ) -> Vec<Seat> {
+        let mut seats = self.clients.seats(connection, wanted);
+        seats.retain(|seat| is_web || !self.is_confined(seat.client));
+        seats
+    }
+
+    fn copies_wanted(
+        &self,
+        connection: ConnectionId,
+        guid: &str,
+        name: &str,
+        is_web: bool,
+    ) -> Vec<WantedCopy> {
+        let copy = |seat: &Seat| {
+            let wanted = self.clients.session(seat)?.downloads.as_ref()?;
+            let confinement = self.clients.get(seat.client)?.confinement.as_ref();
+            let inside = confinement.map(|confinement| confinement.folders.clone());
+            Some(WantedCopy { inside, ..wanted.copy(guid, name)? })
+        };
+        let seats = self.download_seats(connection, is_web, wants_file);
+        let mut copies: Vec<WantedCopy> = seats.iter().filter_map(copy).collect();
         copies.sort();
         copies.dedup();
         copies
@@ -368,14 +440,14 @@ impl Relay {
         });
         let Some((connection, extension)) = known else { return };
         let Some(download) = extension.downloads.find(guid) else { return };
-        let name = download.suggested_filename.clone();
+        let (name, is_web) = (download.suggested_filename.clone(), download.is_web);
         let Some(mut completed) = download.completed.take() else { return };
         let copied = outcome.unwrap_or_else(|why| {
             turn.log(LogLevel::Warn, format!("a download cannot be given to its client: {why}"));
             completed.insert("state".to_owned(), "canceled".into());
             BTreeMap::new()
         });
-        for seat in self.clients.seats(connection, wants_events) {
+        for seat in self.download_seats(connection, is_web, wants_events) {
             let wanted = self.clients.session(&seat).and_then(|it| it.downloads.as_ref());
             let mut event = completed.clone();
             if let Some(file) = wanted.and_then(|wanted| wanted.copy(guid, &name)) {
@@ -398,8 +470,23 @@ impl DownloadBehavior {
     fn copy(&self, guid: &str, suggested: &str) -> Option<WantedCopy> {
         let wanted = if self.by_guid { guid } else { suggested };
         let to = self.folder.as_ref()?.join(Path::new(wanted).file_name()?);
-        Some(WantedCopy { to, replaces: self.by_guid })
+        Some(WantedCopy { to, is_exact: self.by_guid, inside: None })
     }
+}
+
+/// Returns whether text is an id as Chrome makes them: 32 hexadecimal digits with four dashes between.
+fn is_guid(text: &str) -> bool {
+    let lengths = text.split('-').map(str::len);
+    let is_known = |c: char| c.is_ascii_hexdigit() || c == '-';
+    text.chars().all(is_known) && lengths.eq([8, 4, 4, 4, 12])
+}
+
+/// How many bytes have come, as the end of a download tells.
+fn bytes_that_came(completed: &Map<String, Value>) -> Option<u64> {
+    let number = |name: &str| completed.get(name).and_then(Value::as_f64);
+    let bytes = number("receivedBytes").or_else(|| number("totalBytes"))?;
+    // Both are whole numbers that fit, or lies.
+    (bytes >= 0.0 && bytes.fract() == 0.0).then_some(bytes as u64)
 }
 
 fn wants_file(session: &Session) -> bool {
@@ -423,9 +510,26 @@ mod tests {
             events: true,
         };
         let file = |by_guid| wanted(by_guid).copy("G", "../../etc/passwd");
-        let copy = |to: &str, replaces| Some(WantedCopy { to: PathBuf::from(to), replaces });
+        let copy =
+            |to: &str, is_exact| Some(WantedCopy { to: PathBuf::from(to), is_exact, inside: None });
         assert_eq!(file(false), copy("/downloads/passwd", false));
         assert_eq!(file(true), copy("/downloads/G", true));
         assert_eq!(wanted(false).copy("G", ".."), None);
+    }
+
+    #[test]
+    fn only_an_id_as_chrome_makes_them_is_one() {
+        assert!(is_guid("0b8d5e4c-3f0a-4c8e-9a54-0123456789AB"));
+        for text in [
+            "",
+            ".bashrc",
+            "G",
+            "0b8d5e4c-3f0a-4c8e-9a54-0123456789A/",
+            "------------------------------------",
+            "0b8d5e4c3f0a4c8e9a540123456789AB0000",
+            "../d5e4c-3f0a-4c8e-9a54-0123456789AB",
+        ] {
+            assert!(!is_guid(text), "{text}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! A session ends: what it asked for goes with it, and nothing of anybody else's.
 
+use serde_json::json;
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
+use super::announce::tab_info;
 use super::requests::{Asker, Purpose};
 use super::sessions::{Kind, Seat, Session, Virtual};
+use super::targets::Target;
 use super::turn::Turn;
-use super::{ClientId, ConnectionId, Relay, trace};
+use super::{ClientId, ConnectionId, Effect, Relay, trace};
 use crate::cdp::Error;
 use crate::payload::Payload;
 
@@ -22,26 +25,88 @@ impl Relay {
                 Some(gone) if &ended == seat => Some(gone.clone()),
                 Some(_) | None => self.target_id_of(connection, &session),
             };
-            for asker in self.requests.abandon(|waiting| waiting == &ended) {
-                turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
-            }
-            answer_what_waits(&session, turn);
-            for asker in self.take_waiting(connection, &session, &ended) {
-                turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
-            }
+            let mut waiting = self.requests.abandon(|waiting| waiting == &ended);
+            waiting.extend(answers_that_wait(&session));
+            waiting.extend(self.take_waiting(connection, &session, &ended));
+            let failures = waiting.iter().map(|asker| asker.reply(Err(target_closed())));
             let trace = self.take_trace(&ended);
             self.leave_trace(connection, trace, turn);
             match session.parent.clone() {
                 Some(parent) => {
                     let parent = Seat { client: seat.client, session: parent };
                     send_detached(&parent, ended.session.clone(), target_id, turn);
+                    turn.effects.extend(failures);
                 }
                 None => {
+                    turn.effects.extend(failures);
                     let reason = "the page has gone".to_owned();
                     turn.close_client(seat.client, CloseCode::Normal, reason);
                 }
             }
             self.undo(connection, &ended, session, turn);
+        }
+    }
+
+    /// A real session has ended, with all below it. Clients hear so before the commands that were
+    /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
+    pub(super) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let gone = extension.targets.detach(real);
+        for (index, target) in gone.iter().enumerate() {
+            let (closing, ended): (Vec<_>, Vec<_>) = self
+                .requests
+                .end(|request| {
+                    request.connection == connection
+                        && request.session.as_ref() == Some(&target.session)
+                })
+                .into_iter()
+                .partition(|(_, request)| matches!(request.purpose, Purpose::CloseTarget));
+            for (id, request) in closing {
+                let success = Ok(closed());
+                self.conclude(id, request, success, turn);
+            }
+            for seat in &target.seats {
+                self.end_session(seat, Some(&target.info.target_id), turn);
+            }
+            for (id, request) in ended {
+                self.conclude(id, request, Err(target_closed()), turn);
+            }
+            for waiting in target.shared.domains.values().flat_map(|known| &known.waiting) {
+                turn.effects.push(waiting.asker().reply(Err(target_closed())));
+            }
+            // A service worker may be there once more, below another frame of the same page.
+            let is_last =
+                gone[index + 1..].iter().all(|other| other.info.target_id != target.info.target_id);
+            if is_last {
+                self.announce_destroyed(connection, target, &target.info, turn);
+            }
+            self.end_tab(connection, target, turn);
+        }
+        self.announce_successors(connection, &gone, turn);
+        self.children_changed = true;
+        self.tabs_changed = true;
+        self.revision += 1;
+    }
+
+    /// The tab around a page that has gone goes after it.
+    fn end_tab(&mut self, connection: ConnectionId, page: &Target, turn: &mut Turn) {
+        let Some(info) = tab_info(page) else { return };
+        for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
+            self.end_session(&seat, Some(&info.target_id), turn);
+        }
+        self.announce_destroyed(connection, page, &info, turn);
+    }
+
+    /// A service worker whose page has gone may be told of by another page.
+    fn announce_successors(&mut self, connection: ConnectionId, gone: &[Target], turn: &mut Turn) {
+        for worker in gone.iter().filter(|target| target.is_service_worker()) {
+            let extension = self.extensions.get(connection);
+            let heir = extension
+                .and_then(|it| it.targets.by_target_id(&worker.info.target_id))
+                .map(|heir| heir.session.clone());
+            if let Some(heir) = heir {
+                self.announce_service_worker(connection, &heir, turn);
+            }
         }
     }
 
@@ -73,6 +138,8 @@ impl Relay {
         self.leave_trace(connection, client.trace.take(), turn);
         if let Some(extension) = self.extensions.get_mut(connection) {
             extension.targets.iter_mut().for_each(|target| target.unhide_from(id));
+            let is_gone = |effect: &Effect| matches!(effect, Effect::SendToClient { client, .. } if *client == id);
+            extension.interrupted.retain(|answer| !is_gone(answer));
         }
         for (session_id, session) in client.sessions.close(&SessionId::new("")) {
             let ended = Seat { client: id, session: session_id };
@@ -167,14 +234,21 @@ impl Relay {
     }
 }
 
-/// Answers of ours that waited for Chrome's will not be given any more.
-fn answer_what_waits(session: &Session, turn: &mut Turn) {
-    if let Kind::Target(on) = &session.kind {
-        for asker in on.later.iter().map(super::later::Later::asker) {
-            let asker: &Asker = asker;
-            turn.effects.push(asker.reply(Err(Error::server("Target closed"))));
-        }
+/// What Chrome answers when a target has closed.
+pub(super) fn closed() -> Payload {
+    Payload::of(&json!({ "success": true }))
+}
+
+/// Returns those for whom an answer of ours waits for one of Chrome's.
+fn answers_that_wait(session: &Session) -> Vec<Asker> {
+    match &session.kind {
+        Kind::Target(on) => on.later.iter().map(|later| later.asker().clone()).collect(),
+        Kind::Browser | Kind::Tab { .. } => Vec::new(),
     }
+}
+
+fn target_closed() -> Error {
+    Error::server("Target closed")
 }
 
 fn send_detached(

@@ -23,7 +23,9 @@ impl Relay {
             match method.as_str() {
                 "Debugger.paused" => self.target_paused(connection, &real, params),
                 "Page.frameNavigated" => self.frame_navigated(connection, &real, params, turn),
-                "Page.downloadWillBegin" => self.download_began(connection, params, turn),
+                "Page.downloadWillBegin" => {
+                    self.download_began(connection, &real, params, turn);
+                }
                 "Page.downloadProgress" => self.download_progressed(connection, params, turn),
                 "Page.javascriptDialogOpening" => {
                     return self.dialog_opened(connection, &real, params.clone(), turn);
@@ -47,6 +49,10 @@ impl Relay {
                 }
             }
             _ => {}
+        }
+        if method.starts_with("Page.") && self.is_leaving(connection, &real) {
+            // Clients would take the blank page for the end of the navigation that they asked for.
+            return;
         }
         let mut audience = match method.as_str() {
             "Tracing.tracingComplete" => self.tracers(connection, &real, true),

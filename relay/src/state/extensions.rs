@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
-use super::ConnectionId;
 use super::downloads::Downloads;
+use super::permissions::Rule;
 use super::reconnect::{Held, Presence};
 use super::sessions::{Kind, Virtual};
 use super::targets::{Target, Targets};
+use super::{ConnectionId, Effect};
 use crate::browser_version::BrowserVersion;
 use crate::payload::RelayMessage;
 
@@ -31,11 +32,15 @@ pub(crate) struct Extension {
     /// What was asked of it that it does not have.
     pub(crate) missed: Features,
     pub(crate) stable_key: StableKey,
+    /// Whether it has shown that it has a key of this user's.
+    pub(crate) proven: bool,
     /// The browser's own words about itself, from the handshake: every extension ever released
     /// sends it without knowing.
     pub(crate) user_agent: String,
     pub(crate) targets: Targets,
     pub(crate) downloads: Downloads,
+    /// What pages may do, as it was told last.
+    pub(crate) permissions: Vec<Rule>,
     /// The profile's context, once a tab has told its name.
     pub(crate) context: Option<String>,
     /// Whether a client came before all its tabs were known, and may have to get one.
@@ -45,6 +50,8 @@ pub(crate) struct Extension {
     pub(crate) presence: Presence,
     /// What clients sent while it was away.
     pub(crate) held: Vec<Held>,
+    /// The answers to what it was asked before, which it will not give any more.
+    pub(crate) interrupted: Vec<Effect>,
     /// What the relay itself had to say meanwhile.
     pub(crate) unsaid: VecDeque<RelayMessage>,
     pub(crate) next_ping: Instant,
@@ -74,6 +81,14 @@ impl Extension {
         let browser = browser.unwrap_or("this browser");
         let version = self.hello.version.as_deref().filter(|version| !version.is_empty());
         let version = version.map_or_else(String::new, |version| format!(" ({version})"));
+        if feature == Feature::Downloads && self.features.has(Feature::Pairing) && !self.proven {
+            return format!(
+                "the Playwriter extension in {browser}{version} is not paired, which {} need: run \
+                 `playwriter extension install`, then click the round arrow on its card in \
+                 chrome://extensions",
+                feature.name()
+            );
+        }
         format!(
             "the Playwriter extension in {browser}{version} is too old for {}: update the extension",
             feature.name()
@@ -120,6 +135,20 @@ impl Extensions {
             .map(|(connection, _)| connection)
     }
 
+    /// How many there are, of those that have proven themselves or of the others.
+    pub(crate) fn count(&self, proven: bool) -> usize {
+        self.iter().filter(|(_, extension)| extension.proven == proven).count()
+    }
+
+    /// Whether a newcomer that has not proven itself poses as one that has.
+    pub(crate) fn is_posing(&self, hello: &ExtensionHello, key: &StableKey) -> bool {
+        let is_same = |it: &Extension| {
+            &it.stable_key == key
+                || (hello.install_id.is_some() && it.hello.install_id == hello.install_id)
+        };
+        self.iter().any(|(_, extension)| extension.proven && is_same(extension))
+    }
+
     /// The newest connection of the installation that this one belongs to.
     pub(crate) fn heir_of(&self, connection: ConnectionId) -> ConnectionId {
         let key = self.get(connection).map(|extension| &extension.stable_key);
@@ -127,7 +156,8 @@ impl Extensions {
     }
 
     /// The extension for a client: the one it names by connection or stable key, else the only
-    /// one, else the only one with tabs. One whose worker is just away counts if no other does.
+    /// one, else the only one with tabs. One whose worker is just away counts if no other does. One
+    /// that has not proven itself counts only if no other has.
     ///
     /// # Errors
     ///
@@ -143,8 +173,11 @@ impl Extensions {
                 .map(|(connection, _)| connection)
                 .ok_or_else(|| "no extension with this extensionId is connected".to_owned());
         }
+        // Whoever has not proven itself gets no client while one that has is there, or just away.
+        let proven = self.iter().any(|(_, extension)| extension.proven);
         let (here, away): (Vec<_>, Vec<_>) = self
             .iter()
+            .filter(|(_, extension)| extension.proven == proven)
             .filter(|(connection, it)| self.newest(&it.stable_key) == Some(*connection))
             .partition(|(_, extension)| extension.presence.is_connected());
         let newest = if here.is_empty() { away } else { here };
@@ -165,7 +198,10 @@ impl Extensions {
 
     /// The extension that has a target, and what a session of it is.
     pub(crate) fn with_target(&self, id: &TargetId) -> Option<(ConnectionId, Kind)> {
-        self.connected().rev().find_map(|(connection, extension)| {
+        // Anybody can claim to have a target of this id.
+        let (proven, others): (Vec<_>, Vec<_>) =
+            self.connected().rev().partition(|(_, extension)| extension.proven);
+        proven.into_iter().chain(others).find_map(|(connection, extension)| {
             let targets = &extension.targets;
             let page = |page: &Target| Kind::Target(Box::new(Virtual::over(page.session.clone())));
             let tab = |page: &Target| Kind::Tab { page: page.session.clone() };

@@ -29,7 +29,7 @@ impl Relay {
         }
     }
 
-    fn misses(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
+    pub(super) fn misses(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if extension.missed.insert(feature) {
             turn.log(LogLevel::Warn, extension.too_old_for(feature));
@@ -85,7 +85,10 @@ impl Relay {
     /// Tells the user of an extension, where it can be told, what it is too old for.
     pub(super) fn say_notice(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get(connection) else { return };
-        let warnings = extension.warnings();
+        let mut warnings = extension.warnings();
+        if self.pairs && !extension.proven {
+            warnings.insert(0, "this browser is not paired".to_owned());
+        }
         if let Some(proof) = extension.features.proof()
             && !warnings.is_empty()
         {

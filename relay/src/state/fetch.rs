@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Payload as _, SessionId};
 
+use super::confinement::is_web;
 use super::on_target::params;
 use super::requests::{Asker, Purpose};
 use super::sessions::Seat;
@@ -139,8 +140,10 @@ impl Relay {
         let before = target.shared.paused.take(&paused.request_id);
         let asked = before.map(|before| before.wants_response).unwrap_or_default();
         let seats = target.seats.clone();
+        let is_web = is_web(&paused.request.url);
         let mut next: Vec<(u64, Seat)> = seats
             .into_iter()
+            .filter(|seat| is_web || !self.is_confined(seat.client))
             .filter_map(|seat| {
                 let wanted = self.virtual_of(&seat)?.fetch.as_ref()?;
                 let wants = if is_auth {

@@ -8,13 +8,19 @@ use shared_protocol::{
 };
 
 use super::announce::InfoEvent;
+use super::endings::closed;
 use super::extensions::Extension;
 use super::reconnect::Inheritance;
-use super::requests::{Purpose, Request};
+use super::requests::{Purpose, QUICK, Request};
 use super::turn::Turn;
-use super::{ConnectionId, Effect, MAX_EXTENSIONS, PING_INTERVAL, Relay, data_addresses};
+use super::{
+    ConnectionId, Effect, MAX_EXTENSIONS, MAX_UNPROVEN, PING_INTERVAL, Relay, data_addresses,
+};
 use crate::cdp::Error;
 use crate::payload::{ExtensionMessage, Payload};
+
+/// Answers of `chrome.debugger` to all commands that wait when a tab closes.
+const DETACHED: &str = "Detached while handling command.";
 
 impl Relay {
     pub(super) fn extension_connected(
@@ -22,20 +28,37 @@ impl Relay {
         connection: ConnectionId,
         hello: ExtensionHello,
         user_agent: String,
+        proven: bool,
         turn: &mut Turn,
     ) {
         let stable_key = hello
             .stable_key()
             .unwrap_or_else(|| StableKey::new(format!("connection:{connection}")));
         let is_known = self.extensions.newest(&stable_key).is_some();
-        if self.extensions.iter().count() >= MAX_EXTENSIONS && !is_known {
-            let (code, reason) = (CloseCode::ExtensionInUse, "too many extensions".to_owned());
+        let limit = if proven { MAX_EXTENSIONS } else { MAX_UNPROVEN };
+        let refusal = if !proven && self.extensions.is_posing(&hello, &stable_key) {
+            Some("this installation has to prove itself")
+        } else if self.extensions.count(proven) >= limit && !is_known {
+            Some("too many extensions")
+        } else {
+            None
+        };
+        if let Some(reason) = refusal {
+            let (code, reason) = (CloseCode::ExtensionInUse, reason.to_owned());
             return turn.effects.push(Effect::CloseExtension { connection, code, reason });
         }
         let version = hello.version.as_deref().unwrap_or("an unknown version");
         turn.log(LogLevel::Info, format!("extension {connection} connected as {version}"));
-        let Inheritance { targets, downloads, held, unsaid, missed, may_lack_tab, presence } =
-            self.succeed(&stable_key, connection, turn);
+        let Inheritance {
+            targets,
+            downloads,
+            held,
+            interrupted,
+            unsaid,
+            missed,
+            may_lack_tab,
+            presence,
+        } = self.succeed(&stable_key, connection, turn);
         let features = Features::of(&hello);
         let next_ping: Instant = turn.now + PING_INTERVAL;
         let extension = Extension {
@@ -43,14 +66,17 @@ impl Relay {
             missed: missed.without(features),
             hello,
             stable_key,
+            proven,
             user_agent,
             targets,
             downloads,
+            permissions: Vec::new(),
             context: None,
             may_lack_tab,
             opens_tab: false,
             presence,
             held,
+            interrupted,
             unsaid,
             next_ping,
             heard: turn.now,
@@ -108,6 +134,11 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(request) = self.requests.answer(connection, id) else { return };
+        if outcome.as_ref().is_err_and(|text| text == DETACHED) && request.session.is_some() {
+            // Chrome says so before it says that the session has ended, which clients hear first.
+            let deadline = Some(turn.now + QUICK);
+            return self.requests.insert(id, Request { deadline, ..request });
+        }
         let outcome = match (outcome, request.needs) {
             (Ok(None), Some(feature)) => Err(self.turned_out_to_lack(connection, feature, turn)),
             (Ok(result), _) => Ok(result.unwrap_or_else(Payload::empty_object)),
@@ -134,9 +165,12 @@ impl Relay {
         &mut self,
         id: RequestId,
         request: Request,
-        mut outcome: Result<Payload, Error>,
+        outcome: Result<Payload, Error>,
         turn: &mut Turn,
     ) {
+        let Some((request, mut outcome)) = self.unless_restricted(request, outcome, turn) else {
+            return;
+        };
         let Request { connection, session, asker, purpose, .. } = request;
         let is_own = asker.is_none();
         // Its tabs may have gone over to the next connection of the same installation.
@@ -186,16 +220,29 @@ impl Relay {
                         outcome = data_addresses::explained(&target.info.target_id, outcome);
                     }
                 }
+                self.departed(connection, &real, turn);
             }
             (Purpose::InitialTab, _) => return self.initial_tab_came(connection, outcome, turn),
             (Purpose::FirstTab, _) => return self.first_tab_came(connection, outcome.err(), turn),
             (Purpose::Cookies(question), _) => return self.cookies_came(question, outcome, turn),
             (Purpose::CookieJar(asked), _) => return self.jar_answered(asked, outcome, turn),
             (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
+            (Purpose::FileInput(command), _) => {
+                return self.file_input_described(asker, command, outcome, turn);
+            }
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
+            (Purpose::AskRestricted { number }, Some(real)) => {
+                self.restriction_told(connection, &real, number, &outcome, turn);
+            }
+            (Purpose::Deferred { script: Some((seat, given)) }, Some(real)) => {
+                if let Ok(result) = &outcome {
+                    self.deferred_script_added(connection, &real, &seat, given, result, turn);
+                }
+            }
             (Purpose::CloseTarget, Some(real)) => {
+                outcome = outcome.map(|_| closed());
                 if outcome.is_err()
                     && let Some(target) = self.target_mut(connection, &real)
                 {
@@ -203,9 +250,10 @@ impl Relay {
                 }
             }
             (Purpose::CloseAgain, Some(real)) => self.close_again(connection, &real, turn),
-            (Purpose::Forward, _)
+            (Purpose::Forward | Purpose::Leaving | Purpose::Deferred { .. }, _)
             | (
                 Purpose::CloseTarget
+                | Purpose::AskRestricted { .. }
                 | Purpose::CloseAgain
                 | Purpose::Enable { .. }
                 | Purpose::AddScript

@@ -6,9 +6,10 @@ use shared_protocol::{CdpCommand, Extra, LogLevel, Payload as _, SessionId};
 use super::browser_domain::serves_on_target;
 use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request, is_quick};
+use super::restricted::OnRefusal;
 use super::sessions::Seat;
 use super::turn::Turn;
-use super::{ConnectionId, Relay, stops, trace};
+use super::{ConnectionId, Relay, folders, stops, trace};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 
@@ -73,7 +74,7 @@ impl Relay {
                 turn.log(LogLevel::Info, KEPT_BACK.to_owned());
                 turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
             }
-            ("Tracing.start", _) => self.forward(seat, command, &real, Purpose::StartTrace, turn),
+            ("Tracing.start", _) => self.start_trace(seat, &real, command, turn),
             (trace::END, _) => self.end_trace(seat, &real, command, turn),
             // It would hide failures from the user; clients that send it live well without.
             ("Security.setIgnoreCertificateErrors", _) => {
@@ -81,6 +82,20 @@ impl Relay {
             }
             (method, _) if super::cookies::is_concerned(method) => {
                 self.profile_command(seat, Some(&real), command, turn);
+            }
+            (method, _) if method.starts_with("Storage.") => {
+                match self.storage_refusal(seat, &command) {
+                    Some(error) => {
+                        turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+                    }
+                    None => self.forward(seat, command, &real, Purpose::Forward, turn),
+                }
+            }
+            (folders::SET_FILES, _) => self.set_files(seat, command, turn),
+            ("Page.navigate", _) => {
+                self.note_heading(seat, &command, turn);
+                let purpose = Purpose::of(&command);
+                self.forward(seat, command, &real, purpose, turn);
             }
             (method, _) => match Rule::of(method) {
                 Some(rule) => self.override_command(seat, rule, command, turn),
@@ -111,6 +126,7 @@ impl Relay {
             purpose,
             deadline: quick.then(|| turn.now + QUICK),
             needs: None,
+            on_refusal: OnRefusal::of(&command),
         });
         if quick && let Some(on) = self.virtual_mut(seat) {
             on.outstanding.insert(id);
@@ -131,7 +147,9 @@ impl Relay {
     ) {
         let deadline = Some(turn.now + QUICK);
         let session = real.cloned();
-        let request = Request { connection, session, asker, purpose, deadline, needs: None };
+        let on_refusal = OnRefusal::of_own(method, params.as_ref());
+        let request =
+            Request { connection, session, asker, purpose, deadline, needs: None, on_refusal };
         let id = self.requests.add(request);
         let command = cdp_command(method.to_owned(), real.cloned(), params);
         turn.tell_extension(connection, RelayMessage::Command { id, command });
@@ -146,6 +164,9 @@ impl Relay {
         params: Option<Payload>,
         turn: &mut Turn,
     ) {
+        if self.deferred_own(connection, real, method, params.as_ref()) {
+            return;
+        }
         let command = cdp_command(method.to_owned(), Some(real.clone()), params);
         let message = RelayMessage::Command { id: self.requests.unasked(), command };
         turn.tell_extension(connection, message);

@@ -1,4 +1,9 @@
 //! What pages may do while a client is here. The user's own settings come back when it leaves.
+//!
+//! A client that names no site means the pages that it drives: what it grants counts at the sites of the
+//! controlled tabs, and goes along when they go elsewhere. No other site of the user's feels it.
+
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use shared_protocol::{
@@ -8,10 +13,11 @@ use shared_protocol::{
 use super::cookies::origin;
 use super::on_target::params;
 use super::requests::{Asker, Purpose, QUICK, Request};
+use super::restricted::OnRefusal;
 use super::sessions::Seat;
 use super::turn::Turn;
 use super::wishes::Before;
-use super::{ClientId, ConnectionId, Relay};
+use super::{AgentsMay, ClientId, ConnectionId, Extension, Relay};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 
@@ -56,6 +62,10 @@ impl Relay {
         }
         let proof: Result<Proof, Error> = self.require(seat, turn);
         let rules = proof.and_then(|_| rules(command));
+        let rules = rules.and_then(|rules| match self.refusal_of_rules(seat, &rules) {
+            Some(error) => Err(error),
+            None => Ok(rules),
+        });
         let Some(client) = self.clients.get_mut(seat.client) else { return };
         match rules {
             Ok(rules) if client.permissions.len() + rules.len() > MAX_RULES => {
@@ -104,13 +114,134 @@ impl Relay {
             turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
             return;
         };
-        let rules = self.clients.all_of(connection).flat_map(|it| it.permissions.clone()).collect();
+        let rules = self.rules_in_force(connection);
+        if let Some(extension) = self.extensions.get_mut(connection) {
+            extension.permissions.clone_from(&rules);
+        }
         let permissions = Permissions { rules, extra: Extra::default() };
         let deadline = Some(turn.now + QUICK);
-        let request = Request { connection, session: None, asker, purpose, deadline, needs: None };
+        let request = Request {
+            connection,
+            session: None,
+            asker,
+            purpose,
+            deadline,
+            needs: None,
+            on_refusal: OnRefusal::Fails,
+        };
         let message = |id| RelayMessage::SetPermissions { id, permissions, proof };
         self.ask_extension(request, message, turn);
     }
+
+    /// Returns why rules are not for a confined client.
+    fn refusal_of_rules(&self, seat: &Seat, rules: &[Rule]) -> Option<Error> {
+        if !self.is_confined(seat.client) {
+            return None;
+        }
+        let open = self.open_origins(self.connection_of(seat)?, true);
+        rules.iter().find_map(|rule| {
+            let Some(origin) = &rule.origin else {
+                return Some(Error::server(
+                    "this client has to name the site, and one that is open in a controlled tab: \
+                     context.grantPermissions(permissions, { origin })",
+                ));
+            };
+            if !open.contains(origin) {
+                let text = format!("{origin} is not open in a controlled tab: open it first");
+                return Some(Error::server(text));
+            }
+            let missing = missing_consent(rule, self.policy.agents_may)?;
+            Some(Error::server(format!(
+                "agents may not let pages use this: start the relay with \
+                 `playwriter serve --agents-may={missing}` to allow it"
+            )))
+        })
+    }
+
+    /// The rules of all clients, for the sites where they count in this moment.
+    fn rules_in_force(&self, connection: ConnectionId) -> Vec<Rule> {
+        let (all, web) =
+            (self.open_origins(connection, false), self.open_origins(connection, true));
+        let mut rules = Vec::new();
+        for client in self.clients.all_of(connection) {
+            let is_confined = client.confinement.is_some();
+            for rule in &client.permissions {
+                match &rule.origin {
+                    Some(origin) if is_confined && !web.contains(origin) => {}
+                    Some(_) => rules.push(rule.clone()),
+                    None => rules.extend(
+                        all.iter().map(|it| Rule { origin: Some(it.clone()), ..rule.clone() }),
+                    ),
+                }
+            }
+        }
+        rules
+    }
+
+    /// The sites of the controlled tabs, and those that clients take them to.
+    fn open_origins(&self, connection: ConnectionId, for_confined: bool) -> BTreeSet<String> {
+        let Some(extension) = self.extensions.get(connection) else { return BTreeSet::new() };
+        let tabs = extension.targets.tabs();
+        tabs.filter(|tab| !for_confined || extension.targets.is_web(tab))
+            .flat_map(|tab| web_origin(&tab.info.url).into_iter().chain(tab.heading.clone()))
+            .collect()
+    }
+
+    /// A client takes a tab to another site. What counts there is in force before the page can ask.
+    pub(super) fn note_heading(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        #[derive(Deserialize)]
+        struct Navigate {
+            url: String,
+        }
+
+        let Some(connection) = self.connection_of(seat) else { return };
+        if !self.clients.all_of(connection).any(|client| !client.permissions.is_empty()) {
+            return;
+        }
+        let heading = params::<Navigate>(command).ok().and_then(|to| web_origin(&to.url));
+        let Some(target) = self.target_under_mut(seat).filter(|target| target.parent.is_none())
+        else {
+            return;
+        };
+        target.heading = heading;
+        self.tabs_changed = true;
+        self.settle_permissions(turn);
+    }
+
+    /// Brings permissions along to where the controlled tabs are.
+    pub(super) fn settle_permissions(&mut self, turn: &mut Turn) {
+        if !std::mem::take(&mut self.tabs_changed) {
+            return;
+        }
+        let has_moved = |(connection, extension): &(ConnectionId, &Extension)| {
+            extension.presence.is_connected()
+                && self.clients.all_of(*connection).any(|client| !client.permissions.is_empty())
+                && extension.permissions != self.rules_in_force(*connection)
+        };
+        let moved: Vec<ConnectionId> =
+            self.extensions.iter().filter(has_moved).map(|(connection, _)| connection).collect();
+        for connection in moved {
+            self.apply_permissions(connection, None, Purpose::Forward, turn);
+        }
+    }
+}
+
+/// The option that lets agents make such a rule, if it is needed and missing.
+fn missing_consent(rule: &Rule, may: AgentsMay) -> Option<&'static str> {
+    if rule.setting != PermissionSetting::Allow {
+        return None;
+    }
+    match rule.name {
+        PermissionName::Camera => (!may.camera).then_some("camera"),
+        PermissionName::Microphone => (!may.microphone).then_some("microphone"),
+        PermissionName::Clipboard => (!may.clipboard_read).then_some("clipboard-read"),
+        PermissionName::Geolocation | PermissionName::Notifications => None,
+    }
+}
+
+fn web_origin(url: &str) -> Option<String> {
+    let origin = origin(url)?.to_ascii_lowercase();
+    (origin.starts_with("http://") || origin.starts_with("https://")).then_some(origin)
 }
 
 fn rules(command: &Command) -> Result<Vec<Rule>, Error> {

@@ -13,7 +13,7 @@ use super::sessions::Seat;
 use super::targets::Targets;
 use super::turn::Turn;
 use super::{ClientId, ConnectionId, Effect, Relay};
-use crate::cdp::{Command, Error};
+use crate::cdp::{Command, Error, Frame};
 use crate::payload::RelayMessage;
 
 /// How long a worker may be away. It starts within a fraction of a second once something wakes it.
@@ -80,10 +80,17 @@ impl Relay {
         turn.log(LogLevel::Info, format!("extension {connection} disconnected"));
         extension.presence = Presence::Away { until: turn.now + AWAY };
         let key = extension.stable_key.clone();
+        let told = turn.effects.len();
         for (id, request) in self.requests.end(|request| request.connection == connection) {
             self.conclude(id, request, Err(Error::server("Extension disconnected")), turn);
         }
         let newest = self.extensions.newest(&key);
+        if newest == Some(connection)
+            && let Some(extension) = self.extensions.get_mut(connection)
+        {
+            // Whether their pages have ended is not known yet, and clients hear of that first.
+            extension.interrupted.extend(turn.effects.extract_if(told.., is_answer));
+        }
         if let Some(successor) = newest.filter(|newest| *newest != connection) {
             // A client may have asked for this very connection after it was replaced.
             self.clients.rebind(connection, successor);
@@ -119,6 +126,7 @@ impl Relay {
                 targets,
                 downloads: Downloads::default(),
                 held: Vec::new(),
+                interrupted: Vec::new(),
                 unsaid: VecDeque::new(),
                 missed: Features::default(),
                 may_lack_tab: false,
@@ -127,6 +135,7 @@ impl Relay {
         let targets = std::mem::take(&mut predecessor.targets);
         let downloads = std::mem::take(&mut predecessor.downloads);
         let held = std::mem::take(&mut predecessor.held);
+        let interrupted = std::mem::take(&mut predecessor.interrupted);
         let unsaid = std::mem::take(&mut predecessor.unsaid);
         let missed = predecessor.missed;
         let may_lack_tab = predecessor.may_lack_tab || predecessor.opens_tab;
@@ -140,7 +149,16 @@ impl Relay {
             self.extensions.remove(connection);
         }
         let presence = presence(&targets);
-        Inheritance { presence, targets, downloads, held, unsaid, missed, may_lack_tab }
+        Inheritance {
+            presence,
+            targets,
+            downloads,
+            held,
+            interrupted,
+            unsaid,
+            missed,
+            may_lack_tab,
+        }
     }
 
     /// Keeps what the relay itself tells an extension that is away: mostly what is to be undone,
@@ -234,6 +252,8 @@ impl Relay {
                 self.detached(connection, &session, turn);
             }
         }
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        turn.effects.append(&mut extension.interrupted);
         let extension = self.extensions.get_mut(connection);
         for message in extension.map(|it| std::mem::take(&mut it.unsaid)).unwrap_or_default() {
             turn.tell_extension(connection, message);
@@ -280,11 +300,16 @@ impl Relay {
     }
 }
 
+fn is_answer(effect: &mut Effect) -> bool {
+    matches!(effect, Effect::SendToClient { frame: Frame::Reply { .. }, .. })
+}
+
 /// What a connection leaves to the next one of the same installation.
 pub(super) struct Inheritance {
     pub(super) targets: Targets,
     pub(super) downloads: Downloads,
     pub(super) held: Vec<Held>,
+    pub(super) interrupted: Vec<Effect>,
     pub(super) unsaid: VecDeque<RelayMessage>,
     pub(super) missed: Features,
     pub(super) may_lack_tab: bool,

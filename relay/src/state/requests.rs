@@ -7,6 +7,7 @@ use shared_protocol::{Feature, RequestId, SessionId};
 
 use super::cookies::{InJar, Question};
 use super::downloads::Search;
+use super::restricted::OnRefusal;
 use super::sessions::Seat;
 use super::windows::WindowStep;
 use super::wishes::Before;
@@ -41,6 +42,8 @@ pub(crate) struct Request {
     pub(crate) deadline: Option<Instant>,
     /// What the extension must have to understand it.
     pub(crate) needs: Option<Feature>,
+    /// What becomes of it if Chrome takes no commands for the page that its tab shows.
+    pub(crate) on_refusal: OnRefusal,
 }
 
 /// A client's command, while its answer is being found.
@@ -88,6 +91,15 @@ pub(crate) enum Purpose {
     Window(WindowStep),
     /// It says where a downloaded file is.
     Download(Search),
+    /// It says whether a file input is one for a folder.
+    FileInput(Command),
+    /// It says whether Chrome takes commands for the page that a tab shows. The last one counts.
+    AskRestricted { number: u64 },
+    /// It is of a command that waited for that. A script belongs to a session that knows it by
+    /// another name.
+    Deferred { script: Option<(Seat, String)> },
+    /// It is of a navigation that is sent when the tab has left such a page.
+    Leaving,
 }
 
 impl Request {
@@ -107,6 +119,7 @@ impl Request {
             purpose: Purpose::Forward,
             deadline: None,
             needs: None,
+            on_refusal: OnRefusal::Fails,
         }
     }
 }
@@ -149,6 +162,8 @@ impl Purpose {
             | Self::AddBreakpoint
             | Self::StartTrace
             | Self::CloseAgain
+            | Self::AskRestricted { .. }
+            | Self::Deferred { .. }
             | Self::InitialTab
             | Self::FirstTab => true,
             Self::Forward
@@ -157,6 +172,8 @@ impl Purpose {
             | Self::AutoAttach
             | Self::AnswerDialog
             | Self::CloseTarget
+            | Self::Leaving
+            | Self::FileInput(_)
             | Self::Cookies(_)
             | Self::CookieJar(_)
             | Self::Window(_)

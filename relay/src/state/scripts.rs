@@ -54,9 +54,18 @@ impl Relay {
             on.note_script(&command);
             return self.forward(seat, command, &real, Purpose::AddScript, turn);
         }
-        let is_own = params::<Script>(&command).is_ok_and(|it| on.scripts.remove(&it.identifier));
-        if is_own {
-            self.forward(seat, command, &real, Purpose::Forward, turn);
+        let named = params::<Script>(&command).map(|script| {
+            on.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
+        });
+        let own = named.ok().filter(|identifier| on.scripts.remove(identifier));
+        if let Some(identifier) = own {
+            let connection = self.connection_of(seat);
+            if connection.is_some_and(|it| self.forget_deferred_script(it, &real, &identifier)) {
+                let asker = Asker::new(seat, &command);
+                return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            }
+            let params = Some(Payload::of(&Script { identifier }));
+            self.forward(seat, Command { params, ..command }, &real, Purpose::Forward, turn);
         } else {
             let error = Error::server("Script not found");
             turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
@@ -79,6 +88,27 @@ impl Relay {
             }
             // Its owner left before Chrome could name it.
             None => self.remove_script(connection, real, script.identifier, turn),
+        }
+    }
+
+    /// Chrome has named a script that waited for a tab to take commands.
+    pub(super) fn deferred_script_added(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        owner: &Seat,
+        given: String,
+        result: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(Script { identifier }) = result.read() else { return };
+        match self.virtual_mut(owner).filter(|on| on.scripts.contains(&given)) {
+            Some(on) => {
+                on.scripts.remove(&given);
+                on.scripts.insert(identifier.clone());
+                on.deferred_scripts.insert(given, identifier);
+            }
+            None => self.remove_script(connection, real, identifier, turn),
         }
     }
 
@@ -132,4 +162,9 @@ impl Relay {
         let method = "Page.removeScriptToEvaluateOnNewDocument";
         self.tell_target(connection, real, method, script, turn);
     }
+}
+
+/// Reads which script a command is about.
+pub(super) fn identifier(params: Option<&Payload>) -> Option<String> {
+    params?.read::<Script>().ok().map(|script| script.identifier)
 }

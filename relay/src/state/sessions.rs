@@ -82,6 +82,8 @@ pub(crate) struct Virtual {
     pub(crate) bindings: BTreeSet<String>,
     /// Scripts for new documents, by the ids Chrome gave them.
     pub(crate) scripts: BTreeSet<String>,
+    /// Scripts that Chrome named later than their client, by the client's names.
+    pub(crate) deferred_scripts: BTreeMap<String, String>,
     /// By the ids Chrome gave them.
     pub(crate) breakpoints: BTreeSet<String>,
     /// What else it wants the target to stop at.
@@ -151,6 +153,7 @@ impl Virtual {
             lifecycle: false,
             bindings: BTreeSet::new(),
             scripts: BTreeSet::new(),
+            deferred_scripts: BTreeMap::new(),
             breakpoints: BTreeSet::new(),
             stops: Vec::new(),
             short_scripts: VecDeque::new(),

@@ -41,6 +41,7 @@ impl Relay {
             active_targets: extension.targets.tabs().count(),
             playwriter_version: extension.hello.version.clone(),
             warnings: extension.warnings(),
+            paired: Some(extension.proven),
         };
         ExtensionsStatus { extensions: self.extensions.connected().map(entry).collect() }
     }
@@ -59,6 +60,9 @@ impl Relay {
             auto_enable: self.policy.opens_first_tab,
             clients: self.clients.iter().map(entry).collect(),
             settings: None,
+            sandbox: None,
+            users: None,
+            refused: Vec::new(),
         }
     }
 
@@ -122,10 +126,12 @@ impl Relay {
         extension.map_or_else(|| BrowserVersion::of(None, None), Extension::version)
     }
 
-    /// The extension that connected last.
+    /// The extension that connected last; one that has proven itself counts before all others.
     #[must_use]
     pub fn newest_extension(&self) -> Option<ConnectionId> {
-        self.extensions.connected().next_back().map(|(connection, _)| connection)
+        let newest =
+            self.extensions.connected().max_by_key(|(it, extension)| (extension.proven, *it));
+        newest.map(|(connection, _)| connection)
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use shared_protocol::{SessionId, TargetId};
 
+use super::confinement::is_web;
+use super::restricted::Restriction;
 use super::sessions::Seat;
 use super::shared::Shared;
 use crate::payload::TargetInfo;
@@ -20,6 +22,10 @@ pub(crate) struct Target {
     /// `None` for a tab.
     pub(crate) parent: Option<SessionId>,
     pub(crate) info: TargetInfo,
+    /// The origin that a client takes it to, until something has been loaded.
+    pub(crate) heading: Option<String>,
+    /// Whether what it has loaded is from the web.
+    pub(crate) is_on_web: bool,
     /// The tab around a page, which only some clients look at.
     pub(crate) tab: Option<TargetId>,
     /// Whether it answers nothing because it has crashed.
@@ -28,6 +34,13 @@ pub(crate) struct Target {
     pub(crate) waits_until: Option<Instant>,
     /// Until when a page that comes into it is closed as well, if it was told to close.
     pub(crate) closes_until: Option<Instant>,
+    /// Whether it shows a page for which Chrome takes no commands, as far as is known.
+    pub(crate) restriction: Option<Restriction>,
+    /// Whether a client takes it from such a page to another. One that came into the middle of that
+    /// would be asked about requests whose beginning it has not heard of.
+    pub(crate) is_departing: bool,
+    /// Who follows targets and has not been told of this one, which would answer nothing.
+    pub(crate) hidden_from: Vec<Seat>,
     /// The client sessions that stand on it, oldest first.
     pub(crate) seats: Vec<Seat>,
     pub(crate) shared: Shared,
@@ -38,11 +51,16 @@ impl Target {
         Self {
             session,
             parent,
+            heading: None,
+            is_on_web: is_web(&info.url),
             info,
             tab: None,
             is_crashed: false,
             waits_until: None,
             closes_until: None,
+            restriction: None,
+            is_departing: false,
+            hidden_from: Vec::new(),
             seats: Vec::new(),
             shared: Shared::default(),
         }
@@ -84,10 +102,6 @@ impl Targets {
 
     pub(crate) fn by_session_mut(&mut self, session: &SessionId) -> Option<&mut Target> {
         self.0.iter_mut().find(|target| &target.session == session)
-    }
-
-    pub(crate) fn by_target_id_mut(&mut self, id: &TargetId) -> Option<&mut Target> {
-        self.0.iter_mut().find(|target| &target.info.target_id == id)
     }
 
     pub(crate) fn by_target_id(&self, id: &TargetId) -> Option<&Target> {
@@ -144,7 +158,7 @@ impl Targets {
 
     /// The pages that can be asked something.
     pub(crate) fn living_tabs(&self) -> impl Iterator<Item = &Target> {
-        self.tabs().filter(|tab| !tab.is_crashed)
+        self.tabs().filter(|tab| !tab.is_crashed && tab.restriction.is_none())
     }
 
     /// Service workers, each once, however many pages Chrome told of them.

@@ -5,14 +5,17 @@
 mod announcing;
 mod away;
 mod browser;
+mod confined;
 mod connecting;
 mod cookie_jar;
 mod dialogs;
 mod endings;
 mod features;
+mod pairing;
 mod properties;
 mod refusals;
 mod replaying;
+mod restricted;
 mod routing;
 mod script;
 mod sharing;
@@ -24,7 +27,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use shared_protocol::{CdpEvent, CloseCode, ExtensionHello, Extra, RequestId, SessionId, TargetId};
 
-use super::{ClientId, ConnectionId, Effect, Input, PING_INTERVAL, Policy, Relay};
+use super::{
+    AgentsMay, ClientId, Confinement, ConnectionId, Effect, Input, PING_INTERVAL, Policy, Relay,
+};
 use crate::cdp::{Command, Error, Frame};
 use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 
@@ -70,7 +75,8 @@ impl Stage {
     fn connect_extension(&mut self, connection: ConnectionId, install_id: &str) -> Vec<Effect> {
         let install_id = Some(install_id.to_owned());
         let hello = ExtensionHello { install_id, ..ExtensionHello::default() };
-        self.handle(Input::ExtensionConnected { connection, hello, user_agent: String::new() })
+        let user_agent = String::new();
+        self.handle(Input::ExtensionConnected { connection, hello, user_agent, proven: false })
     }
 
     fn connect_client(

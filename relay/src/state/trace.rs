@@ -1,6 +1,8 @@
 //! Chrome traces for one at a time. Who does is remembered, so that a trace ends with its owner and
 //! nobody else's does.
 
+mod categories;
+
 use shared_protocol::SessionId;
 
 use super::requests::{Asker, Purpose};
@@ -36,9 +38,24 @@ impl Relay {
             }
         };
         match command.method.as_str() {
-            "Tracing.start" => self.forward(seat, command, &real, Purpose::StartTrace, turn),
+            "Tracing.start" => self.start_trace(seat, &real, command, turn),
             END => self.end_trace(seat, &real, command, turn),
             _ => self.forward(seat, command, &real, Purpose::Forward, turn),
+        }
+    }
+
+    /// `Tracing.start`, for what may be traced.
+    pub(super) fn start_trace(
+        &mut self,
+        seat: &Seat,
+        real: &SessionId,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(seat, &command);
+        match categories::limited(command) {
+            Ok(command) => self.forward(seat, command, real, Purpose::StartTrace, turn),
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
         }
     }
 
@@ -127,6 +144,20 @@ impl Relay {
     ) {
         if let Some(Trace { real, is_running: true, .. }) = trace {
             self.tell_target(connection, &real, END, None, turn);
+        }
+    }
+
+    /// Ends what confined clients trace with a tab, which is not for them any more.
+    pub(super) fn end_traces(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        for id in self.clients.of(connection) {
+            let client = self.clients.get_mut(id).filter(|client| client.confinement.is_some());
+            let trace = client.and_then(|it| it.trace.take_if(|trace| &trace.real == real));
+            self.leave_trace(connection, trace, turn);
         }
     }
 

@@ -14,6 +14,7 @@ use super::clients::Client;
 use super::on_target::params;
 use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request};
+use super::restricted::OnRefusal;
 use super::sessions::{Kind, Seat};
 use super::turn::Turn;
 use crate::cdp::{Command, Error};
@@ -36,6 +37,8 @@ pub(crate) enum WindowStep {
     Bounds,
     /// `Browser.setContentsSize`: the page is to be so large.
     Resize { width: Option<i64>, height: Option<i64> },
+    /// `DOM.setFileInputFiles`, for a folder: its page is to be shown.
+    Folder(Command),
     /// It was changed.
     Changed,
 }
@@ -142,6 +145,17 @@ impl Relay {
             .ok_or_else(|| Error::server("No web contents in the target"))
     }
 
+    /// Asks whether the page of a session is shown, before a folder is given to it.
+    pub(super) fn ask_whether_shown(&mut self, asker: Asker, command: Command, turn: &mut Turn) {
+        match self.page_for_window(&asker.seat, &command) {
+            Ok(page) => {
+                let step = WindowStep::Folder(command);
+                self.ask_about_window(asker, step, WindowMessage::OfPage(page), turn);
+            }
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
     fn ask_about_window(
         &mut self,
         asker: Asker,
@@ -161,6 +175,7 @@ impl Relay {
             purpose: Purpose::Window(step),
             deadline: Some(turn.now + QUICK),
             needs: None,
+            on_refusal: OnRefusal::Fails,
         };
         self.ask_extension(request, |id| message.with(id, proof), turn);
     }
@@ -178,14 +193,21 @@ impl Relay {
             text if text.starts_with("No window with id") => Error::server(NO_WINDOW),
             _ => error,
         });
-        let window = window.and_then(|payload| match step {
+        let window = window.and_then(|payload| match &step {
             WindowStep::Changed => Ok(None),
-            WindowStep::Found | WindowStep::Bounds | WindowStep::Resize { .. } => payload
+            WindowStep::Found
+            | WindowStep::Bounds
+            | WindowStep::Resize { .. }
+            | WindowStep::Folder(_) => payload
                 .read::<BrowserWindow<Payload>>()
                 .map(Some)
                 .map_err(|error| Error::server(error.to_string())),
         });
         let outcome = match (window, step) {
+            (window, WindowStep::Folder(command)) => {
+                let is_hidden = window.ok().flatten().and_then(|window| window.hidden);
+                return self.set_folder(&asker, command, is_hidden, turn);
+            }
             (Err(error), _) => Err(error),
             (Ok(Some(window)), WindowStep::Resize { width, height })
                 if window.hidden == Some(true)

@@ -20,8 +20,8 @@ fn a_port_whose_holder_does_not_answer_is_named() {
     assert_failure(
         &output,
         &format!(
-            "error: what listens on port {port} does not answer: a relay that hangs or is very busy, \
-             or another program\n\n\
+            "error: What listens there does not answer: a relay that hangs or is very busy, or another \
+             program. (port {port})\n\n\
              hint: try again; if it stays so, end the process that `lsof -i :{port}` shows, or choose \
              another port with --port (or PLAYWRITER_PORT) and in the extension\n"
         ),
@@ -31,9 +31,9 @@ fn a_port_whose_holder_does_not_answer_is_named() {
 #[test]
 fn a_relay_that_runs_already_is_recognised() {
     let running = Relay::start();
-    let output = playwriter(&["serve", "--port", &running.port]);
+    let output = command(&["serve", "--port", &running.port], running.home.path()).output();
     assert_failure(
-        &output,
+        &output.unwrap(),
         &format!(
             "error: a playwriter relay {version} is already running on port {port}\n\n\
              hint: use it as it is, or stop it first with `playwriter stop`\n",
@@ -82,10 +82,17 @@ fn a_host_that_does_not_exist_is_named() {
 #[test]
 fn with_a_token_every_address_is_served_and_loopback_too() {
     for host in ["0.0.0.0", "127.0.0.2"] {
-        let relay = Relay::start_with(&["--host", host], &[("PLAYWRITER_TOKEN", "s3cret")]);
+        let relay = Relay::start_with(
+            &["--host", host],
+            &[("PLAYWRITER_TOKEN", "s3cret-of-sixteen-signs")],
+        );
         for address in ["127.0.0.1", "127.0.0.2"] {
             let status = |query| relay.get(address, &format!("/json/version{query}"));
-            assert_eq!((status(""), status("?token=s3cret")), (401, 200), "{address} of {host}");
+            assert_eq!(
+                (status(""), status("?token=s3cret-of-sixteen-signs")),
+                (401, 200),
+                "{address} of {host}"
+            );
         }
     }
 }
@@ -134,8 +141,9 @@ fn logs_that_cannot_be_written_are_no_reason_to_fail() {
         .collect();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(said[0].contains("the logs cannot be written; going on without them"), "{said:?}");
-    assert!(said[1].contains("`playwriter stop` will not work"), "{said:?}");
-    assert!(said[2].starts_with("relay is running at http://"), "{said:?}");
+    assert!(said[1].contains("the relay cannot prove whose it is"), "{said:?}");
+    assert!(said[2].contains("`playwriter stop` will not work"), "{said:?}");
+    assert!(said[3].starts_with("relay is running at http://"), "{said:?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ async fn a_relay_that_replaces_an_older_one_is_like_it_but_for_what_its_caller_s
         ["--auto-enable=false", "--allow-focus", "--cookies=profile", "--allow-host=a.example"];
     let policy = Policy { separate_window: true, ..Policy::default() };
     let arguments = told.map(str::to_owned).to_vec();
-    let token = Some(Token::new("s3cret"));
+    let token = Some(Token::new("s3cret-0123456789"));
     let options = place.relay_options("0.0.9");
     let older = RelayOptions { policy, arguments, token: token.clone(), ..options };
     let older = RelayServer::start(&older).await.unwrap();
@@ -68,6 +68,7 @@ async fn a_relay_that_replaces_an_older_one_is_like_it_but_for_what_its_caller_s
     assert_eq!(ensure_persistent_relay(&options).await.unwrap(), place.relay(true));
     older.await.unwrap();
     let client = Client::new(Endpoint::local(place.port), token);
+    let client = client.in_folder(place.home.path().join(".playwriter"));
     let status: RelayStatus = client.get("/relay/status").await.unwrap();
     assert_eq!((status.separate_window, status.auto_enable), (true, false));
     let settings = RelaySettings {
@@ -75,6 +76,11 @@ async fn a_relay_that_replaces_an_older_one_is_like_it_but_for_what_its_caller_s
         allowed_hosts: vec!["b.example".to_owned()],
         allow_focus: true,
         whole_profile: true,
+        wants_token: true,
+        is_paired: false,
+        allowed_users: Vec::new(),
+        pairing_required: false,
+        agents_may: Vec::new(),
     };
     assert_eq!(status.settings, Some(settings));
 }
@@ -82,7 +88,7 @@ async fn a_relay_that_replaces_an_older_one_is_like_it_but_for_what_its_caller_s
 #[tokio::test]
 async fn an_older_relay_is_not_replaced_by_one_that_wants_no_token() {
     let place = Place::new();
-    let token = Some(Token::new("s3cret"));
+    let token = Some(Token::new("s3cret-0123456789"));
     let older = RelayOptions { token: token.clone(), ..place.relay_options("0.0.9") };
     let older = RelayServer::start(&older).await.unwrap();
     let older = tokio::spawn(older.run_until(std::future::pending()));
@@ -98,7 +104,7 @@ async fn an_older_relay_is_not_replaced_by_one_that_wants_no_token() {
     assert_eq!(ensure_persistent_relay(&options).await.unwrap(), place.relay(true));
     older.await.unwrap();
     assert!(place.client().get::<RelayStatus>("/relay/status").await.is_err(), "it wants it, too");
-    assert!(!std::fs::read_to_string(place.note()).unwrap().contains("s3cret"));
+    assert!(!std::fs::read_to_string(place.note()).unwrap().contains("s3cret-0123456789"));
 }
 
 #[tokio::test]
@@ -124,7 +130,7 @@ async fn a_program_older_than_the_library_is_named_before_anything_is_stopped() 
     let refused = async || {
         let error = ensure_persistent_relay(&options).await.unwrap_err();
         assert!(
-            matches!(&error, RelayServerError::OlderProgram { program, version, wanted }
+            matches!(&error, RelayServerError::OlderProgram { program, version, wanted, .. }
                 if *program == old && version == "0.0.10" && *wanted == VERSION),
             "{error}"
         );
@@ -187,7 +193,8 @@ async fn a_relay_of_another_project_is_named_and_left_alone() {
     let place = Place::new();
     let stranger = a_program_that_answers(place.port, r#"{"version":"0.0.63"}"#).await;
     // No clock runs over, either.
-    let wait = WaitOptions { port: place.port, timeout: Duration::MAX, ..WaitOptions::default() };
+    let (port, home) = (place.port, Some(place.home.path().to_owned()));
+    let wait = WaitOptions { port, home, timeout: Duration::MAX, ..WaitOptions::default() };
     for error in [
         ensure_persistent_relay(&place.options()).await.unwrap_err(),
         stop_relay(&place.stop()).await.unwrap_err(),
@@ -206,30 +213,26 @@ async fn a_relay_that_cannot_start_says_why_and_how_to_see_more() {
     write_program(&silent, "#!/bin/sh\n[ \"$1\" = --version ] && echo 99.0.0 && exit\nexit 3\n");
     let options = PersistentRelayOptions { program: Some(silent), ..place.options() };
     let log = place.home.path().join(".playwriter/relay-server.log");
-    let in_the_log = format!("check the logs at {}", log.display());
-    let by_hand = format!("`playwriter serve --port {}` shows what is in the way", place.port);
-    for hint in [by_hand, in_the_log] {
-        let error = ensure_persistent_relay(&options).await.unwrap_err().to_string();
-        let port = place.port;
-        assert_eq!(
-            error,
-            format!(
-                "failed to start relay server on port {port}: \
-                 it ended at once (exit status: 3)\n\nhint: {hint}"
-            )
-        );
-        std::fs::write(&log, "").unwrap();
-    }
+    let (port, log) = (place.port, log.display());
+    let error = ensure_persistent_relay(&options).await.unwrap_err();
+    assert_eq!(error.port(), port);
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "[Playwriter] Failed to start relay server. Check logs at: {log} (port {port})\n\n\
+             it ended at once (exit status: 3)\n\n\
+             hint: `playwriter serve --port {port}` shows what is in the way"
+        )
+    );
     let arguments = ["--host", "nowhere.invalid"].map(Into::into).into();
     let options = PersistentRelayOptions { arguments, ..place.options() };
     let error = ensure_persistent_relay(&options).await.unwrap_err().to_string();
     assert_eq!(
         error,
         format!(
-            "failed to start relay server on port {}: \
+            "[Playwriter] Failed to start relay server. Check logs at: {log} (port {port})\n\n\
              the address of nowhere.invalid cannot be found\n\n\
-             hint: use an address of this machine, or leave --host out",
-            place.port
+             hint: use an address of this machine, or leave --host out"
         ),
         "it knows better than its log"
     );
@@ -331,11 +334,16 @@ async fn waiting_for_an_extension_ends_with_what_to_do() {
     let place = Place::new();
     ensure_persistent_relay(&place.options()).await.unwrap();
     let timeout = Duration::from_millis(100);
-    let options = WaitOptions { port: place.port, timeout, ..WaitOptions::default() };
+    let (port, home) = (place.port, Some(place.home.path().to_owned()));
+    let options = WaitOptions { port, home, timeout, ..WaitOptions::default() };
     let error = wait_for_extension(&options).await.unwrap_err();
     assert!(matches!(error, RelayServerError::ExtensionNotConnected { .. }), "{error}");
-    let text = error.to_string();
-    assert!(text.contains("Please click the Playwriter extension icon on a Chrome tab"), "{text}");
+    assert_eq!(error.port(), port);
+    let begins = format!(
+        "[Playwriter] Extension not connected. Please click the Playwriter extension icon on a Chrome \
+         tab. (port {port})\n\nhint: "
+    );
+    assert!(error.to_string().starts_with(&begins), "{error}");
 }
 
 impl Place {
@@ -360,6 +368,7 @@ impl Place {
 
     fn client(&self) -> Client {
         Client::new(Endpoint::local(self.port), None)
+            .in_folder(self.home.path().join(".playwriter"))
     }
 
     async fn answers(&self) -> bool {
@@ -370,6 +379,7 @@ impl Place {
         RelayOptions {
             port: self.port,
             note: Some(self.home.path().join(".playwriter")),
+            secret: Some(self.home.path().join(".playwriter")),
             version: version.to_owned(),
             ..RelayOptions::default()
         }

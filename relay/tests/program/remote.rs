@@ -2,12 +2,12 @@
 
 use std::process::Output;
 
-use relay::server::Token;
-use relay::{RelayServer, RelayServerOptions, VERSION, start_relay_server};
+use relay::server::{RelayOptions, Token};
+use relay::{RelayServer, VERSION};
 
 use crate::place::Place;
 
-const TOKEN: &str = "s3cret";
+const TOKEN: &str = "s3cret-of-sixteen-signs";
 
 #[tokio::test]
 async fn a_relay_on_another_address_is_used_with_its_token() {
@@ -22,7 +22,8 @@ async fn a_relay_on_another_address_is_used_with_its_token() {
         let connect = place.ask("connect", &url, Some(TOKEN)).await;
         let text = String::from_utf8(connect.stderr).unwrap();
         assert_eq!(connect.status.code(), Some(1), "{text}");
-        assert!(text.starts_with(&format!("error: extension not connected to http://{host}\n")));
+        assert!(text.starts_with("error: Extension not connected."), "{text}");
+        assert!(text.contains(&format!("hint: it was looked for at http://{host}.")), "{text}");
         let refused = place.ask("status", &url, None).await;
         let text = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{text}");
@@ -48,6 +49,6 @@ impl Place {
 
 async fn start(host: &str) -> RelayServer {
     let (host, token) = (host.to_owned(), Some(Token::new(TOKEN)));
-    let options = RelayServerOptions { port: 0, host, token, ..RelayServerOptions::default() };
-    start_relay_server(options).await.unwrap()
+    let options = RelayOptions { port: 0, host, token, ..RelayOptions::default() };
+    RelayServer::start(&options).await.unwrap()
 }

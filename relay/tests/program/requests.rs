@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use relay::{RelayServer, RelayServerOptions, start_relay_server};
+use relay::RelayServer;
+use relay::server::RelayOptions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -25,7 +26,10 @@ async fn what_cannot_be_read_is_answered_with_a_reason() {
     }
     let right = r#"{"separateWindow":true}"#;
     assert_eq!(status(&server, "POST /relay/window-mode HTTP/1.1", right).await, 200);
-    assert_eq!(status(&server, "POST /mcp?session=a/b HTTP/1.1", "{}").await, 400);
+    let token = server.agents_token().unwrap().as_query();
+    let session = |token: &str| format!("POST /mcp?session=a/b&{token} HTTP/1.1");
+    assert_eq!(status(&server, &session(&token), "{}").await, 400);
+    assert_eq!(status(&server, &session(""), "{}").await, 403);
     let socket = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                   Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
     for (wanted, expected) in [("maybe", 400), ("1", 101), ("off", 101)] {
@@ -36,8 +40,7 @@ async fn what_cannot_be_read_is_answered_with_a_reason() {
 }
 
 async fn start() -> RelayServer {
-    let options = RelayServerOptions { port: 0, ..RelayServerOptions::default() };
-    start_relay_server(options).await.unwrap()
+    RelayServer::start(&RelayOptions { port: 0, ..RelayOptions::default() }).await.unwrap()
 }
 
 /// The status of the answer to a request.

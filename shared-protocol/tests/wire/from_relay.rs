@@ -129,6 +129,22 @@ fn what_the_relay_says() {
                 },
             ),
             (
+                "blank-tab",
+                RelayMessage::BlankTab {
+                    id: RequestId(27),
+                    tab: TabQuery { target_id: TargetId::new("T1"), extra: Extra::default() },
+                    proof: understood(),
+                },
+            ),
+            (
+                "close-tab",
+                RelayMessage::CloseTab {
+                    id: RequestId(28),
+                    tab: TabQuery { target_id: TargetId::new("T1"), extra: Extra::default() },
+                    proof: understood(),
+                },
+            ),
+            (
                 "set-permissions",
                 RelayMessage::SetPermissions {
                     id: RequestId(23),

@@ -7,7 +7,8 @@ use super::check;
 #[test]
 fn what_the_relay_answers_over_http() {
     let profile = http::Profile { email: String::new(), id: "123".to_owned() };
-    let version = http::Version { version: "1.0.0".to_owned(), name: None };
+    let version =
+        http::Version { version: "1.0.0".to_owned(), name: None, listening: None, proof: None };
     check("http/version", &version);
     let name = Some(http::RELAY_NAME.to_owned());
     check("http/version-of-ours", &http::Version { name, ..version });
@@ -21,6 +22,9 @@ fn what_the_relay_answers_over_http() {
             separate_window: false,
         }],
         settings: None,
+        users: None,
+        refused: Vec::new(),
+        sandbox: None,
     };
     check("http/relay-status", &status);
     let settings = http::RelaySettings {
@@ -28,6 +32,11 @@ fn what_the_relay_answers_over_http() {
         allowed_hosts: vec!["relay.example".to_owned()],
         allow_focus: true,
         whole_profile: false,
+        pairing_required: false,
+        wants_token: false,
+        is_paired: false,
+        allowed_users: Vec::new(),
+        agents_may: Vec::new(),
     };
     let settings = Some(settings);
     check("http/relay-status-with-settings", &http::RelayStatus { settings, ..status });
@@ -54,6 +63,7 @@ fn what_the_relay_answers_over_http() {
                 profile: None,
                 active_targets: 1,
                 playwriter_version: Some("0.0.151".to_owned()),
+                paired: None,
             }],
         },
     );
@@ -61,6 +71,7 @@ fn what_the_relay_answers_over_http() {
         "http/extensions-status-with-warnings",
         &http::ExtensionsStatus {
             extensions: vec![http::ExtensionEntry {
+                paired: None,
                 extension_id: "c-2".to_owned(),
                 stable_key: "browser:Chrome".to_owned(),
                 browser: Some("Chrome".to_owned()),

@@ -1,63 +1,107 @@
 //! Records a generation: a real extension in a real browser, our relay, and a client that does what
 //! clients do.
 
-use std::path::PathBuf;
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use relay::server::{RelayOptions, RelayServer};
 use serde_json::{Value, json};
+use shared_protocol::pairing::Key;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::tap::{Tap, raw};
-use super::{Line, is_ping, parsed, write};
+use super::{FixedKey, Line, is_ping, parsed, write};
 use crate::chromium::Loaded;
 use crate::generations::{Maker, Pair, RELEASED_ID, extension};
-use crate::{PATIENCE, RawClient, Site, free_port};
+use crate::{PATIENCE, RawClient, RawKey, Site, free_port};
 
 /// When nothing has been said for so long, nothing more is to come.
 const SILENCE: Duration = Duration::from_millis(700);
 
 const CHILDREN: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#;
 
-/// Records what the extension of a maker says, as the transcript of a generation; or that in a folder,
-/// with the key of released ones, which looks for the relay when its icon is clicked.
+/// The secret of every paired transcript.
+const SECRET: [u8; 32] = *b"a secret that everybody may know";
+
+/// The extension whose transcript is recorded.
+#[derive(Debug, Clone)]
+pub enum Recorded {
+    /// That of a maker, without a key.
+    Of(Maker),
+    /// That in a folder, with the id of released ones, which looks for the relay when its icon is clicked.
+    In(PathBuf),
+    /// Ours, with a key of a secret that is no secret.
+    Paired,
+}
+
+/// Records what an extension says, as the transcript of a generation.
 ///
 /// # Panics
 ///
 /// When anything does not go as it should.
-pub async fn record(generation: &str, maker: Maker, folder: Option<PathBuf>) {
+pub async fn record(generation: &str, recorded: &Recorded) {
     let home = tempfile::tempdir().expect("a temporary folder can be made");
     let site = Site::start().await;
-    let relay = RelayServer::start(&RelayOptions { port: 0, ..RelayOptions::default() })
-        .await
-        .expect("there is a free port");
+    let secret = matches!(recorded, Recorded::Paired).then(|| home.path().join(".playwriter"));
+    if let Some(folder) = &secret {
+        write_secret(folder, &SECRET);
+    }
+    let options = RelayOptions { port: 0, secret, ..RelayOptions::default() };
+    let relay = RelayServer::start(&options).await.expect("there is a free port");
     let (heard, lines) = mpsc::unbounded_channel();
     let (port, relay_port) = (free_port().await, relay.address().port());
     let _tap = Tap::start(port, relay_port, heard).await;
-    let clicks_icon = folder.is_some();
-    let loaded = match folder {
-        Some(folder) => Loaded { folder, id: RELEASED_ID.to_owned(), at_usual_port: Some(port) },
-        None => extension(Pair { extension: maker, relay: Maker::Ours }, port, home.path()),
+    let loaded = match recorded {
+        Recorded::In(folder) => {
+            let (folder, id) = (folder.clone(), RELEASED_ID.to_owned());
+            Loaded { folder, id, at_usual_port: Some(port), detour: None }
+        }
+        Recorded::Of(maker) => {
+            extension(Pair { extension: *maker, relay: Maker::Ours }, port, home.path())
+        }
+        // The port that it dials is part of the proofs.
+        Recorded::Paired => {
+            let detour = Some((relay_port, port));
+            Loaded { detour, ..Loaded::paired(home.path(), relay_port) }
+        }
     };
     let browser = loaded.start_browser(home.path(), &[], None).await;
-    if clicks_icon {
-        browser.click_icon().await.expect("the worker toggles the tab");
-    } else if maker == Maker::Ours {
-        browser.use_relay_port(port).await.expect("the extension takes a port");
+    match recorded {
+        Recorded::In(_) => drop(browser.click_icon().await.expect("the worker toggles the tab")),
+        Recorded::Of(Maker::Ours) => {
+            browser.use_relay_port(port).await.expect("the extension takes a port");
+        }
+        Recorded::Paired => {
+            browser.use_relay_port(relay_port).await.expect("the extension takes a port");
+        }
+        Recorded::Of(Maker::Released(_)) => {}
     }
     let connected = relay.status_when(|status| status.connected);
     timeout(PATIENCE, connected).await.expect("the extension connects");
-    let mut recorder = Recorder { kept: Vec::new(), lines, client: None, last_id: 0 };
+    let key = matches!(recorded, Recorded::Paired).then(|| {
+        let RawKey { key, .. } = RawKey::of(&loaded.folder);
+        Line::Key(FixedKey { secret: Key(SECRET), key, port: relay_port })
+    });
+    let kept = key.into_iter().collect();
+    let mut recorder = Recorder { kept, lines, client: None, last_id: 0 };
     recorder.listen().await;
     recorder.client = Some(RawClient::connect(&format!("ws://127.0.0.1:{relay_port}/cdp")).await);
     recorder.converse(&site.url()).await;
-    if maker == Maker::Ours && !clicks_icon {
+    if matches!(recorded, Recorded::Of(Maker::Ours) | Recorded::Paired) {
         recorder.ask_for_features(&site.url()).await;
     }
     write(generation, &recorder.kept);
     browser.stop().await;
     relay.close().await;
+}
+
+/// Writes the secret of a user.
+pub(super) fn write_secret(folder: &Path, secret: &[u8; 32]) {
+    fs::DirBuilder::new().mode(0o700).create(folder).expect("a folder can be made");
+    fs::write(folder.join("pairing"), secret).expect("a file can be written");
 }
 
 struct Recorder {
@@ -170,7 +214,7 @@ impl Recorder {
                 !is_ping(&message) && message["method"] != "log"
             };
             if match &line {
-                Line::Hello(_) | Line::Client(_) => true,
+                Line::Key(_) | Line::Hello(_) | Line::Client(_) => true,
                 Line::Extension(it) | Line::Relay(it) | Line::Told(it) => passes(it),
             } {
                 self.kept.push(line);

@@ -12,7 +12,7 @@ use warp::Filter;
 use warp::ws::{Message, WebSocket};
 
 use super::Line;
-use crate::RawClient;
+use crate::{RawClient, http};
 
 /// Serves until it is dropped.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Tap(JoinHandle<()>);
 impl Tap {
     pub(super) async fn start(port: u16, relay: u16, heard: UnboundedSender<Line>) -> Self {
         let probe = warp::path::end().map(|| "OK");
+        let hello = warp::path!("extension" / "hello")
+            .then(move || async move { http(relay, "GET /extension/hello", &[]).await.body });
         let query = warp::query::raw().or(warp::any().map(String::new)).unify();
         let socket = warp::path!("extension").and(query).and(warp::ws()).map(
             move |query: String, ws: warp::ws::Ws| {
@@ -30,7 +32,7 @@ impl Tap {
         );
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = TcpListener::bind(address).await.expect("the port is free");
-        Self(tokio::spawn(warp::serve(probe.or(socket)).incoming(listener).run()))
+        Self(tokio::spawn(warp::serve(probe.or(hello).or(socket)).incoming(listener).run()))
     }
 }
 

@@ -127,5 +127,15 @@ fn words(feature: Feature) -> (&'static str, &'static str) {
             "`callCookies`",
             "while no tab is controlled, a client sees and clears none, and setting fails",
         ),
+        Feature::Pairing => (
+            "the handshake before all else",
+            "it gets no client while a paired browser is there, and clients get no files of its \
+             downloads; `--pairing=required` refuses it",
+        ),
+        Feature::RestrictedTabs => (
+            "`blankTab`, `closeTab`",
+            "a tab on a certificate warning stays there: going elsewhere fails, with words that say \
+             what to update, and a page that is closed is closed for clients only",
+        ),
     }
 }

@@ -12,6 +12,13 @@ async fn a_click_controls_the_tab_and_another_releases_it() {
     assert_eq!(toggled["isConnected"], true);
     assert_eq!(toggled["state"]["connectionState"], "connected");
     assert_eq!(toggled["state"]["tabs"][0]["sessionId"], "pw-tab-1");
+    let tabs = "Promise.all([getExtensionState(), chrome.tabs.query({ active: true })]).then(
+        ([{ tabs }, [{ id }]]) => [tabs instanceof Map, tabs.size, tabs.get(id)])";
+    let tabs = stage.in_worker(tabs).await;
+    assert_eq!([&tabs[0], &tabs[1]], [&json!(true), &json!(1)]);
+    assert_eq!(tabs[2]["state"], "connected");
+    assert_eq!(tabs[2]["sessionId"], "pw-tab-1");
+    assert!(tabs[2]["targetId"].is_string(), "{tabs}");
     assert!(title(&stage).await.contains("this tab is controlled"));
 
     let toggled = stage.browser.click_icon().await.unwrap();
@@ -83,7 +90,7 @@ async fn disconnect_everything_releases_all_tabs() {
     stage.status_when("both tabs to be controlled", |status| status.page_count == 2).await;
     stage.browser.evaluate_in_worker("disconnectEverything()").await.unwrap();
     stage.status_when("both tabs to be released", |status| status.page_count == 0).await;
-    let state = stage.browser.evaluate_in_worker("getExtensionState()").await.unwrap();
+    let state = stage.extension_state().await;
     assert_eq!(state["tabs"], json!([]));
     stage.end().await;
 }

@@ -1,6 +1,6 @@
 //! The group around controlled tabs, which the user may play with.
 
-use end_to_end::Stage;
+use end_to_end::{Colour, Stage};
 use serde_json::json;
 
 const GROUPS: &str = "chrome.tabGroups.query({}).then((all) =>
@@ -30,25 +30,27 @@ async fn controlled_tabs_stand_in_one_green_group() {
     stage.end().await;
 }
 
+/// What Chrome draws around a green group.
+const GREEN: Colour = [24, 128, 56];
+
 #[tokio::test]
 async fn dragging_a_tab_out_releases_it_and_dragging_one_in_controls_it() {
-    let stage = Stage::with_controlled_tab().await;
-    let grouped = "chrome.tabs.query({ active: true }).then((tabs) => tabs[0].groupId !== -1)";
-    stage.until_in_worker(grouped).await;
-    // What a user's dragging does is all that an extension can do.
+    let stage = Stage::on_a_screen().await;
+    stage.control_tab().await;
+    stage.in_worker("chrome.tabs.create({ url: 'about:blank', active: false })").await;
+    let (x, y) = stage.screen().find("the group", GREEN).await;
+    // The group's one tab is in the middle of what is green; the other tab is beside it, as wide. Left
+    // of that middle, it would be out of the group again.
+    stage.screen().drag((x + 280, y), (x + 55, y)).await;
+    stage.status_when("the tab that was dragged in", |status| status.page_count == 2).await;
+    // What a user's dragging out does is all that an extension can do.
+    // Until Chrome knows that the mouse has let go, no extension can do that.
     stage
-        .in_worker(
-            "(async () => {
-                const [tab] = await chrome.tabs.query({ active: true });
-                globalThis.group = tab.groupId;
-                const other = await chrome.tabs.create({ url: 'about:blank', active: false });
-                await chrome.tabs.group({ tabIds: [other.id], groupId: tab.groupId });
-                globalThis.first = tab.id;
-            })()",
+        .until_in_worker(
+            "chrome.tabs.query({ active: false }).then(([tab]) => chrome.tabs.ungroup(tab.id))
+                .then(() => true, () => false)",
         )
         .await;
-    stage.status_when("the tab that was dragged in", |status| status.page_count == 2).await;
-    stage.in_worker("chrome.tabs.ungroup(globalThis.first)").await;
     stage.status_when("the tab that was dragged out", |status| status.page_count == 1).await;
     stage.end().await;
 }

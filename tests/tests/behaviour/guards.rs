@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 /// What is answered over HTTP.
-const QUESTIONS: [&str; 14] = [
+const QUESTIONS: [&str; 13] = [
     "/",
     "/version",
     "/json/version",
@@ -17,7 +17,6 @@ const QUESTIONS: [&str; 14] = [
     "/json/list/",
     "/json/protocol",
     "/relay/status",
-    "/sessions",
     "/extension/status",
     "/extensions/status",
     "/extension-status",
@@ -34,7 +33,8 @@ const SOCKETS: [&str; 6] = [
 ];
 
 /// What changes something, or would if it were let in.
-const CHANGES: [&str; 7] = [
+const CHANGES: [&str; 8] = [
+    "GET /sessions",
     "PUT /json/new?about:blank",
     "GET /json/close/x",
     "GET /json/activate/x",

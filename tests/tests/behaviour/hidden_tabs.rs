@@ -1,6 +1,7 @@
 //! Tabs that nobody looks at work like the one in front, and nobody is disturbed.
 
 use end_to_end::{Stage, show_figure};
+use serde_json::json;
 
 #[tokio::test]
 async fn a_hidden_tab_clicks_and_takes_screenshots_like_the_one_in_front() {
@@ -103,5 +104,36 @@ async fn a_clients_own_screencast_works() {
         )
         .await;
     assert_eq!(seen, true);
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_folder_for_a_tab_behind_another_is_refused_with_words() {
+    let stage = Stage::with_controlled_tab().await;
+    let folder = stage.home().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("file.txt"), "text").unwrap();
+    let seen = stage
+        .playwright(&format!(
+            "const give = async (page) => {{
+               await page.goto(site + '/index.html');
+               await page.setContent('<input type=file><input type=file webkitdirectory>');
+               const names = () => page.evaluate(() =>
+                 [...document.querySelectorAll('input')].map((input) => input.files[0]?.name));
+               await page.locator('input').first().setInputFiles('{folder}/file.txt');
+               // A locator would try again and again.
+               const input = await page.$('input[webkitdirectory]');
+               const given = input.setInputFiles('{folder}');
+               const outcome = await given.then(() => 'given', (error) => error.message);
+               return [outcome, ...await names()];
+             }};
+             return [await give(context.pages()[0]), await give(await context.newPage())];",
+            folder = folder.display()
+        ))
+        .await;
+    assert_eq!(seen[0], json!(["given", "file.txt", "file.txt"]));
+    let words = seen[1][0].as_str().unwrap();
+    assert!(words.contains("Chrome reads a folder only for a tab that is shown"), "{words}");
+    assert_eq!(seen[1][1], "file.txt", "single files work everywhere");
     stage.end().await;
 }

@@ -13,7 +13,7 @@ async fn a_tab_that_visits_a_protected_page_is_ours_again_when_it_comes_back() {
     stage.status_when("the tab to go", |status| status.page_count == 0).await;
     stage
         .until_in_worker(
-            "getExtensionState().then((state) => state.tabs[0]?.state === 'restricted')",
+            "getExtensionState().then((state) => [...state.tabs.values()][0]?.state === 'restricted')",
         )
         .await;
     visit(&stage, &(stage.site.url() + "/index.html")).await;
@@ -125,7 +125,8 @@ async fn a_pdf_takes_the_debugger_away_and_the_tab_is_taken_back() {
         })
         .await;
     // The address is known before Chrome takes the debugger away.
-    let back = "getExtensionState().then(({ tabs }) => tabs[0]?.state === 'connected')";
+    let back =
+        "getExtensionState().then(({ tabs }) => [...tabs.values()][0]?.state === 'connected')";
     stage.until_in_worker(back).await;
     stage.end().await;
 }

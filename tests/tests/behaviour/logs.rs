@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use end_to_end::{RawTab, RelayProgram, http_until};
+use end_to_end::{RawTab, RelayProgram, Stage, http_until};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -99,6 +99,62 @@ async fn what_the_extension_says_is_in_the_log_for_people() {
     let text = std::fs::read_to_string(relay.log_folder().join("relay-server.log")).unwrap();
     assert!(text.contains("the answer is 42"), "{text}");
     assert!(!Path::new(&relay.log_folder().join("cdp.jsonl.1")).exists());
+}
+
+#[tokio::test]
+async fn a_target_without_an_address_is_an_error_in_the_log() {
+    let mut relay = RelayProgram::start().await;
+    let mut extension = relay.raw_extension("v=0.7.0").await;
+    let attached = |session: &str, target: &str, kind: &str| {
+        let info = json!({ "targetId": target, "type": kind, "title": "", "url": "" });
+        json!({ "sessionId": session, "targetInfo": info, "waitingForDebugger": false })
+    };
+    let says = |parent: Option<&str>, attached: Value| {
+        let method = "Target.attachedToTarget";
+        let params = json!({ "method": method, "params": attached, "sessionId": parent });
+        json!({ "method": "forwardCDPEvent", "params": params }).to_string()
+    };
+    extension.send(&says(None, attached("pw-tab-1", "T", "page"))).await;
+    http_until(relay.port(), "GET /extension/status", |status| status["activeTargets"] == 1).await;
+    let mut client = relay.raw_client("/cdp").await;
+    let follow = r#"{"id":1,"method":"Target.setDiscoverTargets","params":{"discover":true}}"#;
+    client.answer_to(1, follow).await;
+    extension.send(&says(Some("pw-tab-1"), attached("FRAME", "F", "iframe"))).await;
+    while client.next().await["params"]["targetInfo"]["targetId"] != "F" {}
+    relay.stop().await;
+    let text = std::fs::read_to_string(relay.log_folder().join("relay-server.log")).unwrap();
+    for words in [
+        "ERROR WARNING: Target.attachedToTarget received with empty URL (page T)",
+        "ERROR WARNING: Target.attachedToTarget received with empty URL (iframe F)",
+        "ERROR WARNING: Target.targetCreated sent with empty URL (iframe F)",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_frame_that_chrome_announces_without_an_address_is_an_error_in_the_log() {
+    let stage = Stage::without_relay().await;
+    let _relay = stage.relay_program().await;
+    stage.browser.click_icon().await.unwrap();
+    stage
+        .playwright(
+            "const [page] = context.pages();
+             await page.goto(site + '/frames.html');
+             await page.frameLocator('iframe').getByRole('button').click();",
+        )
+        .await;
+    assert!(stage.playwriter(&["stop"]).status().await.unwrap().success());
+    let log = stage.home().join(".playwriter/relay-server.log");
+    let text = std::fs::read_to_string(log).unwrap();
+    for words in [
+        "ERROR extension connection-1: WARNING: Target.attachedToTarget will be sent with empty URL!",
+        "ERROR WARNING: Target.attachedToTarget received with empty URL (iframe ",
+        "ERROR WARNING: Target.attachedToTarget sent with empty URL (iframe ",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    stage.end().await;
 }
 
 async fn relay_with_tab() -> (RelayProgram, RawTab) {

@@ -111,6 +111,12 @@ async fn pages_are_seen(agent: &mut Agent, site: &str) {
     let said = "await page.evaluate(() => { console.warn('from the page'); console.log('quiet') });
         await getLatestLogs({ page, search: 'FROM' })";
     assert_eq!(ok(agent.execute(said).await), "[warning] from the page");
+    let lines = "const lines = await getLatestLogs({ page, count: 2 });
+        [Array.isArray(lines), lines.length, lines[0], `${lines}`, JSON.stringify(lines)]";
+    let lines = ok(agent.execute(lines).await);
+    let text = "[warning] from the page\\n[log] quiet";
+    assert!(lines.starts_with("[\n  true,\n  2,\n  '[warning] from the page',"), "{lines}");
+    assert!(lines.contains(text) && lines.contains(r#"["[warning] from the page","[log] quiet"]"#));
     let html = ok(agent.execute("await getCleanHTML({ locator: page.locator('button') })").await);
     assert_eq!(html, "<button>hello</button>");
     let text = ok(agent.execute("await getPageMarkdown({ page })").await);

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use end_to_end::{Agent, PATIENCE, Sdk, Stage, http_until, show_figure};
-use relay::client::{Client, Endpoint};
+use relay::client::Client;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -49,7 +49,7 @@ async fn a_worker_that_blocks_itself_after_its_call_is_ended() {
     let endless = "const again = () => queueMicrotask(again); setTimeout(again); 1";
     ok(agent.execute(endless).await);
     let is_over = |listed: &Value| listed["sessions"][0]["isRunning"] == false;
-    http_until(stage.port(), "GET /sessions", is_over).await;
+    http_until(stage.port(), &format!("GET /sessions?{}", stage.agents_token()), is_over).await;
     assert_eq!(ok(agent.execute("1 + 1").await), format!("{BLOCKED}2"));
     agent.end().await;
     stage.end().await;
@@ -134,7 +134,7 @@ async fn a_call_of_an_agent_that_hangs_up_ends() {
     let stage = Stage::with_controlled_tab().await;
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     ok(agent.execute("await page.evaluate(() => { window.ticks = 0 })").await);
-    let mut other = Agent::http(Sdk::Python, &format!("{}/mcp?session=left", stage.url()));
+    let mut other = Agent::http(Sdk::Python, &stage.mcp_url("session=left"));
     other.begin("execute", json!({ "code": TICKING, "timeout": 100_000 })).await;
     ok(agent.call("execute", json!({ "code": HAS_BEGUN, "timeout": 100_000 })).await);
     // It is killed.
@@ -147,7 +147,7 @@ async fn a_call_of_an_agent_that_hangs_up_ends() {
 }
 
 fn patient_client(stage: &Stage) -> Client {
-    Client::new(Endpoint::local(stage.port()), None).with_patience(2 * PATIENCE)
+    stage.client().with_patience(2 * PATIENCE)
 }
 
 /// As the relay sees it: how long past its limit an answer comes, at most, when nothing else holds
@@ -312,7 +312,9 @@ async fn sixteen_calls_wait_in_a_session_and_no_more() {
 
 #[tokio::test]
 async fn a_session_stays_with_its_browser_when_another_comes() {
-    let stage = Stage::with_controlled_tab().await;
+    // Beside one that has proven itself, another would be nobody's choice.
+    let stage = Stage::unpaired().await;
+    stage.control_tab().await;
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     ok(agent.execute("state.kept = 'kept'").await);
     let mut other = stage.raw_extension("browser=Other&installId=other&v=0.7.0").await;

@@ -126,7 +126,7 @@ async fn the_browser_fetches_no_files_for_agents() {
     let down = "const down = page.waitForEvent('download'); await page.click('#download');
         await (await down).saveAs('down.txt'); await page.screenshot({ path: 'shot.png' });
         require('fs').readdirSync('.').sort().join()";
-    assert_eq!(ok(agent.execute(down).await), "down.txt,mine.txt,shot.png");
+    assert_eq!(ok(agent.execute(down).await), "down.txt,mine.txt,shot.png,tmp");
     agent.end().await;
     stage.end().await;
 }

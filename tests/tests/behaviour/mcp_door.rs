@@ -233,7 +233,7 @@ async fn the_browser_changes_nothing_at_the_relay_for_code() {
          [status, context.pages().filter((page) => page.url().endsWith('opened')).length]"
     );
     assert_eq!(ok(agent.execute(&put).await), "[ 403, 0 ]");
-    let listed: Value = serde_json::from_str(&stage.http("GET /sessions", &[]).await.body).unwrap();
+    let listed: Value = stage.client().get("/sessions").await.unwrap();
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1, "{listed}");
     agent.end().await;
     stage.end().await;

@@ -18,7 +18,7 @@ const SDKS: [Sdk; 2] = [Sdk::TypeScript, Sdk::Python];
 fn agents_of(stage: &Stage) -> Vec<Agent> {
     let over_http = |sdk| {
         let session = format!("{sdk:?}").to_lowercase();
-        Agent::http(sdk, &format!("{}/mcp?session={session}", stage.url()))
+        Agent::http(sdk, &stage.mcp_url(&format!("session={session}")))
     };
     let over_stdio = |sdk| stage.agent_over_stdio(sdk);
     SDKS.map(over_http).into_iter().chain(SDKS.map(over_stdio)).collect()
@@ -52,7 +52,37 @@ async fn a_tab_that_is_closed_under_an_agent_is_replaced_with_a_warning() {
     // There is always a page.
     let text = ok(agents[0].execute("page.url()").await);
     assert!(text.ends_with("\nabout:blank"), "{text}");
+    let popup = format!(
+        "const popup = context.waitForEvent('page');
+         await page.evaluate((url) => void window.open(url), '{site}/form.html');
+         await (await popup).waitForURL('**/form.html');"
+    );
+    let text = ok(agents[1].execute(&popup).await);
+    let words = format!("[note] a new page was opened: {site}/form.html is context.pages()[");
+    assert!(text.contains(&words) && text.contains("assign `page = context.pages()["), "{text}");
+    ok(agents[1].execute("page = context.pages().at(-1)").await);
+    let text = ok(agents[1].execute("await page.close()").await);
+    assert!(text.contains("[note] the page was closed; `page` is now "), "{text}");
+    assert!(text.contains("or assign `page = await context.newPage()`"), "{text}");
+    let text = ok(agents[1].call("reset", json!({})).await);
+    assert!(text.contains("the connection to the browser was reset"), "{text}");
     end(agents).await;
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn what_an_agents_program_says_is_in_the_log_for_people() {
+    let stage = Stage::without_relay().await;
+    // Another program has the port, so there is no relay to say anything.
+    let _squatter = tokio::net::TcpListener::bind(("127.0.0.1", stage.port())).await.unwrap();
+    let mut agent = stage.agent_over_stdio(Sdk::TypeScript);
+    let text = failed(agent.execute("1").await);
+    assert!(text.contains("[Playwriter] "), "{text}");
+    agent.end().await;
+    let log = stage.home().join(".playwriter/relay-server.log");
+    let said = std::fs::read_to_string(log).unwrap();
+    let line = said.lines().find(|line| line.contains("a call of an agent failed")).unwrap();
+    assert!(line.contains("relay::mcp") && line.contains("[Playwriter] "), "{line}");
     stage.end().await;
 }
 

@@ -145,7 +145,7 @@ async fn helpers_take_pages_and_stay(agent: &mut Agent, site: &str) {
         ok(agent.execute(long).await),
         format!("[log] {}… [3006 more characters]", "x".repeat(1_994))
     );
-    assert_eq!(ok(agent.execute("await getLatestLogs({ count: 0 })").await), "''");
+    assert_eq!(ok(agent.execute("await getLatestLogs({ count: 0 })").await), "[]");
     let detached = "const first = await getCDPSession();
         await first.detach();
         const second = await getCDPSession();

@@ -6,6 +6,32 @@ use relay::state::Policy;
 use serde_json::{Value, json};
 
 #[tokio::test]
+async fn what_a_client_does_not_grant_stays_as_the_user_has_it_until_it_is_denied() {
+    let stage = Stage::with_controlled_tab().await;
+    let states = "const page = context.pages()[0];
+        const states = () => page.evaluate(async () => Promise.all(
+          ['geolocation', 'camera'].map(async (name) => (await navigator.permissions.query({ name })).state)));";
+    let seen = stage
+        .playwright(&format!(
+            "{states}
+             await page.goto(site + '/index.html');
+             const seen = [await states()];
+             await context.grantPermissions(['geolocation'], {{ origin: site }});
+             seen.push(await states());
+             await (await browser.newBrowserCDPSession()).send('Browser.setPermission', {{
+               permission: {{ name: 'camera' }}, setting: 'denied', origin: site,
+             }});
+             return [...seen, await states()];"
+        ))
+        .await;
+    let [user, granted, denied] = [["prompt"; 2], ["granted", "prompt"], ["granted", "denied"]];
+    assert_eq!(seen, json!([user, granted, denied]));
+    let after = stage.playwright(&format!("{states} return states();")).await;
+    assert_eq!(after, json!(user), "the user's own settings are back");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn without_a_tab_a_client_has_its_own_cookies_and_the_user_keeps_theirs() {
     let no_tab = Policy { opens_first_tab: false, ..Policy::default() };
     let mut stage = stage_with(no_tab).await;

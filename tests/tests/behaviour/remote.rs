@@ -6,7 +6,7 @@ use end_to_end::{Language, RawClient, Stage, may_make_networks, on_two_machines,
 use relay::server::{RelayOptions, Token};
 use serde_json::json;
 
-const TOKEN: &str = "s3cret";
+const TOKEN: &str = "s3cretOfSixteenSigns";
 
 #[tokio::test]
 async fn a_client_on_another_address_drives_the_browser_with_the_token() {

@@ -1,8 +1,10 @@
 //! Tabs that clients open, in a window of their own.
 
 use end_to_end::{PATIENCE, Stage};
-use relay::client::{Client, Endpoint};
-use relay::{ConnectOptions, RelayServerOptions, connect_to_playwriter, start_relay_server};
+use relay::{
+    ConnectOptions, PersistentRelayOptions, RelayServerOptions, connect_to_playwriter,
+    start_relay_server,
+};
 use serde_json::json;
 use shared_protocol::http::WindowModeChange;
 use tokio::time::timeout;
@@ -24,6 +26,8 @@ async fn the_first_tab_opens_a_window_and_later_ones_join_it() {
         )
         .await;
     assert_eq!(window, json!(["normal", 1200, 800, -1]));
+    let groups = stage.in_worker("chrome.tabGroups.query({})").await;
+    assert_eq!(groups, json!([]), "the tab that the user clicked is in none either");
     stage.end().await;
 }
 
@@ -112,7 +116,7 @@ async fn a_running_relay_changes_its_mode_for_tabs_that_open_later() {
     let stage = Stage::new().await;
     stage.control_tab().await;
     let change = async |separate_window| {
-        let client = Client::new(Endpoint::local(stage.port()), None);
+        let client = stage.client();
         let change = WindowModeChange { separate_window };
         client.post::<WindowModeChange>("/relay/window-mode", &change).await.unwrap();
     };
@@ -174,6 +178,7 @@ async fn a_program_in_rust_may_want_a_window_for_itself_or_for_all() {
     let options = RelayServerOptions {
         port: stage.port(),
         separate_window: true,
+        home: Some(stage.home().to_owned()),
         ..RelayServerOptions::default()
     };
     let server = start_relay_server(options).await.unwrap();
@@ -182,7 +187,9 @@ async fn a_program_in_rust_may_want_a_window_for_itself_or_for_all() {
     timeout(PATIENCE, server.status_when(|status| status.page_count == 1)).await.unwrap();
     let connect = async |separate_window| {
         let port = stage.port();
-        let options = ConnectOptions { port, separate_window, ..ConnectOptions::default() };
+        let home = Some(stage.home().to_owned());
+        let relay = PersistentRelayOptions { home, ..PersistentRelayOptions::default() };
+        let options = ConnectOptions { port, separate_window, relay, ..ConnectOptions::default() };
         let connection = connect_to_playwriter(&options).await.unwrap();
         stage.playwright_at(&connection.cdp_url, "await context.newPage()").await;
         stage.in_worker(WINDOWS).await

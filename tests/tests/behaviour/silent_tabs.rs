@@ -9,7 +9,7 @@ async fn a_dialog_or_a_sleeping_tab_holds_no_client_up() {
     stage.control_tab().await;
     let grouped = "chrome.tabs.query({ active: true }).then((tabs) => tabs[0].groupId !== -1)";
     stage.until_in_worker(grouped).await;
-    // As a user would drag them into the group: one with an open dialog, one that sleeps.
+    // As if a user had clicked on each: one with an open dialog, one that sleeps.
     let open = format!(
         "(async () => {{
             const opened = (url) => new Promise(async (resolve) => {{
@@ -18,8 +18,7 @@ async fn a_dialog_or_a_sleeping_tab_holds_no_client_up() {
                     ? resolve(id) : setTimeout(look, 20);
                 look();
             }});
-            const [[{{ groupId }}], dialog, busy] = await Promise.all([
-                chrome.tabs.query({{ active: true }}),
+            const [dialog, busy] = await Promise.all([
                 opened('{site}/index.html'),
                 opened('{site}/animated.html'),
             ]);
@@ -30,7 +29,9 @@ async fn a_dialog_or_a_sleeping_tab_holds_no_client_up() {
                 target: {{ tabId: dialog }},
                 func: () => void setTimeout(() => alert('anybody there?')),
             }});
-            await chrome.tabs.group({{ groupId, tabIds: [dialog, asleep] }});
+            for (const id of [dialog, asleep]) {{
+                chrome.action.onClicked.dispatch(await chrome.tabs.get(id));
+            }}
             return [dialog, asleep];
         }})()",
         site = stage.site.url()
@@ -85,7 +86,7 @@ async fn a_controlled_tab_that_chrome_puts_to_sleep_comes_back_when_it_wakes() {
     stage
         .until_in_worker(
             "getExtensionState().then(({ connectionState, tabs }) =>
-                connectionState === 'connected' && tabs.length === 1)",
+                connectionState === 'connected' && tabs.size === 1)",
         )
         .await;
     stage.in_worker(&format!("chrome.tabs.reload({id}).then(() => null)")).await;

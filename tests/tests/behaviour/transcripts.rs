@@ -22,8 +22,17 @@ async fn our_extensions_of_1_0_0_are_served_as_ever() {
     replay("1.0.0").await;
 }
 
+#[tokio::test]
+async fn our_extensions_of_1_0_0_prove_themselves_as_ever() {
+    replay("1.0.0-paired").await;
+}
+
 #[test]
 fn every_transcript_is_replayed() {
     let recorded: Vec<String> = generations().into_keys().collect();
-    assert_eq!(recorded, ["0.4", "0.7", "1.0.0", "unversioned"], "add a test for the new one");
+    assert_eq!(
+        recorded,
+        ["0.4", "0.7", "1.0.0", "1.0.0-paired", "unversioned"],
+        "add a test for the new one"
+    );
 }

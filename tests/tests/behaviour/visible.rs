@@ -48,7 +48,7 @@ async fn cancel_on_the_banner_releases_the_tab_for_good() {
     stage.screen().click_below(100, "the banner's button", CANCEL_BUTTON).await;
     stage.status_when("the tab to be released", |status| status.page_count == 0).await;
     stage.screen().find("the black icon", BLACK_ICON).await;
-    let state = stage.in_worker("getExtensionState()").await;
+    let state = stage.extension_state().await;
     assert_eq!(state["tabs"], json!([]));
     stage.end().await;
 }
@@ -67,7 +67,7 @@ async fn devtools_and_a_client_share_a_tab() {
         .await;
     assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");
     stage.screen().save("devtools");
-    let state = stage.in_worker("getExtensionState()").await;
+    let state = stage.extension_state().await;
     assert_eq!(state["tabs"][0]["sessionId"], "pw-tab-1", "nothing was taken away");
     stage.end().await;
 }

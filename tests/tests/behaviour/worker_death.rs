@@ -36,7 +36,7 @@ async fn a_client_keeps_its_page_and_its_session_when_the_worker_dies() {
     let (seen, ()) = tokio::join!(client, user);
     assert_eq!(seen["seen"], json!(["failed", 42, "a page with a foreign frame", 1]));
     show_figure("first answer after the worker's death", &format!("{} ms", seen["after"]));
-    let state = stage.in_worker("getExtensionState()").await;
+    let state = stage.extension_state().await;
     assert_eq!(state["tabs"][0]["sessionId"], "pw-tab-1");
     stage.end().await;
 }
@@ -121,7 +121,7 @@ async fn a_page_that_navigates_while_no_worker_lives_is_followed() {
 /// Waits until the worker that follows one that died has found its relay and its tab.
 async fn tab_is_back(stage: &Stage) {
     let back = "getExtensionState().then(({ connectionState, tabs }) =>
-        connectionState === 'connected' && tabs[0]?.state === 'connected')";
+        connectionState === 'connected' && [...tabs.values()][0]?.state === 'connected')";
     stage.until_in_worker(back).await;
     stage.status_when("the tab to come back", |status| status.page_count == 1).await;
 }

@@ -10,7 +10,12 @@ fn the_relay_is_probed_before_a_socket_is_opened() {
     assert_eq!(worker.start()[1..], [Effect::Probe { attempt: FIRST, port: 19988 }]);
     assert_eq!(
         worker.handle(Input::Probed { attempt: FIRST, found: true }),
-        [Effect::OpenSocket { attempt: FIRST, port: 19988, hello: ExtensionHello::default() }]
+        [Effect::OpenSocket {
+            attempt: FIRST,
+            port: 19988,
+            hello: ExtensionHello::default(),
+            key: None
+        }]
     );
 }
 

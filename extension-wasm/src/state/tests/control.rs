@@ -172,10 +172,51 @@ fn a_tab_on_a_protected_page_is_ours_again_when_it_leaves_it() {
 #[test]
 fn a_popup_of_a_controlled_tab_is_controlled_and_of_another_is_not() {
     let mut worker = Machine::with_tab();
-    assert_eq!(worker.handle(Input::PopupOpened { tab: OTHER, opener: TabId(99) }), []);
-    let effects = worker.handle(Input::PopupOpened { tab: OTHER, opener: TAB });
+    let opened = |opener, url: &str| Input::PopupOpened { tab: OTHER, opener, url: url.to_owned() };
+    assert_eq!(worker.handle(opened(TabId(99), "https://a.example/")), []);
+    for url in ["file:///etc/passwd", "chrome-extension://x/", "view-source:file:///x", "x"] {
+        assert_eq!(worker.handle(opened(TAB, url)), [], "{url}");
+    }
+    let effects = worker.handle(opened(TAB, "https://a.example/"));
     assert_eq!(effects[0], Effect::Attach { tab: OTHER });
     assert_eq!(worker.attached(OTHER, "T2"), [announced("pw-tab-2", "T2")]);
+}
+
+#[test]
+fn a_popup_that_closes_before_it_is_attached_came_and_went() {
+    let mut worker = Machine::with_tab();
+    let (opener, url) = (TAB, "https://a.example/".to_owned());
+    worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
+    let effects = worker.handle(Input::TabRemoved { tab: OTHER });
+    let told: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Send(ExtensionMessage::Event(event)) => Some(event.method.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, ["Target.attachedToTarget", "Target.detachedFromTarget"]);
+}
+
+#[test]
+fn a_dialog_of_a_popup_that_is_not_attached_yet_is_dismissed_and_a_users_is_not() {
+    let mut worker = Machine::with_tab();
+    let opening = |tab| Input::DebuggerEvent {
+        tab,
+        session: None,
+        method: "Page.javascriptDialogOpening".to_owned(),
+        params: Json(json!({})),
+    };
+    let (opener, url) = (TAB, "https://a.example/".to_owned());
+    worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
+    let effects = worker.handle(opening(OTHER));
+    assert!(
+        matches!(&effects[..], [Effect::RunCommand { method, .. }]
+            if method == "Page.handleJavaScriptDialog"),
+        "{effects:?}"
+    );
+    worker.handle(Input::IconClicked { tab: TabId(77) });
+    assert_eq!(worker.handle(opening(TabId(77))), []);
 }
 
 #[test]

@@ -60,6 +60,12 @@ fn a_window_is_changed_and_that_is_answered() {
         worker.request(6, "activateTab", json!({ "targetId": "T1" })),
         [Effect::ActivateTab { ticket: ticket(6), tab: TAB }]
     );
+    for (id, method, close) in [(7, "blankTab", false), (8, "closeTab", true)] {
+        assert_eq!(
+            worker.request(id, method, json!({ "targetId": "T1" })),
+            [Effect::LeavePage { ticket: ticket(id), tab: TAB, close }]
+        );
+    }
     let outcome = Err("No tab with id: 11.".to_owned());
     assert_eq!(
         worker.handle(Input::Done { ticket: ticket(6), outcome }),
@@ -194,6 +200,12 @@ fn a_download_that_does_not_end_or_is_not_there_is_answered_as_it_is() {
     assert_eq!(
         worker.request(7, "cancelDownload", json!({ "id": 2 })),
         [Effect::CancelDownload { ticket: ticket(7), download: 2, remove: false }]
+    );
+    let foreign = json!({ "id": 1, "remove": true });
+    assert_eq!(
+        worker.request(8, "cancelDownload", foreign),
+        [reply(8, Ok(Some(json!({}))))],
+        "one that the relay was never told of stays"
     );
 }
 

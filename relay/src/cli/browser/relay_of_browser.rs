@@ -134,6 +134,7 @@ mod tests {
 
     fn entry(key: &str, tabs: usize) -> ExtensionEntry {
         ExtensionEntry {
+            paired: None,
             extension_id: "connection-1".to_owned(),
             stable_key: key.to_owned(),
             browser: None,

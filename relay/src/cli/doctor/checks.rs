@@ -5,10 +5,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::Duration;
 
+use relay::UNPROVEN;
 use relay::client::{Client, ClientError, is_ours};
 use relay::executor::{OLDEST_NODE, mended_node};
+use relay::server::{user_at_ipv6_loopback, user_name};
 use relay::{VERSION, bundled, how_to_start};
-use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
+use shared_protocol::http::{
+    ExtensionEntry, ExtensionsStatus, RefusedUser, RelayStatus, SandboxStatus, UsersStatus,
+};
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -137,12 +141,20 @@ pub(super) async fn relay(client: &Client) -> Vec<Finding> {
         let detail = format!("{found} is another project's");
         return vec![Finding::wrong("relay", detail, "stop it, or set PLAYWRITER_PORT")];
     }
+    if place.is_here() && version.proof.is_none() {
+        let detail = format!("{found} cannot prove that it is yours");
+        return vec![Finding::wrong("relay", detail, UNPROVEN)];
+    }
     let mut findings = vec![match version.version == VERSION {
         true => Finding::ok("relay", found),
         false => {
             Finding::note("relay", format!("{found}; this program is {VERSION}"), OTHER_VERSION)
         }
     }];
+    if let Ok(RelayStatus { users, sandbox, .. }) = client.get("/relay/status").await {
+        findings.extend(sandbox.iter().map(confined));
+        findings.extend(users.iter().flat_map(|users| other_users(users, place.port())));
+    }
     findings.extend(match client.get::<ExtensionsStatus>("/extensions/status").await {
         Ok(status) if status.extensions.is_empty() => vec![Finding::wrong(
             "extension",
@@ -152,10 +164,14 @@ pub(super) async fn relay(client: &Client) -> Vec<Finding> {
         Ok(status) => {
             let warnings = status.extensions.iter().flat_map(|entry| &entry.warnings);
             let warnings = warnings.map(|warning| Finding::note("extension", warning, UPDATE));
-            let opens_tab = client.get::<RelayStatus>("/relay/status").await;
-            let opens_tab = opens_tab.is_ok_and(|status| status.auto_enable);
+            let relay = client.get::<RelayStatus>("/relay/status").await;
+            let opens_tab = relay.as_ref().is_ok_and(|status| status.auto_enable);
             let connected = status.extensions.iter().map(|entry| connected(entry, opens_tab));
-            connected.chain(warnings).collect()
+            let refused = relay.map(|status| status.refused).unwrap_or_default();
+            let refused = refused.into_iter().map(|it| Finding::note("pairing", it, UPDATE));
+            let unpaired = status.extensions.iter().filter(|entry| entry.paired == Some(false));
+            let unpaired = unpaired.map(unpaired_finding);
+            connected.chain(unpaired).chain(warnings).chain(refused).collect()
         }
         Err(ClientError::Refused { status, .. }) if status.as_u16() == 401 => {
             vec![wants_token()]
@@ -165,8 +181,61 @@ pub(super) async fn relay(client: &Client) -> Vec<Finding> {
     findings
 }
 
+/// Users who were refused, and who has the address that some programs take for `localhost`.
+fn other_users(users: &UsersStatus, port: u16) -> Vec<Finding> {
+    let refused = users.refused.iter().map(|RefusedUser { uid, .. }| {
+        // A browser refuses to run as root, so that of a container often has another user.
+        let detail = match users.uid {
+            0 => format!("the relay is root's, and user {} was refused", user_name(*uid)),
+            _ => format!("user {} was refused", user_name(*uid)),
+        };
+        let mend = format!(
+            "playwriter stop; playwriter ensure --allow-user {uid}, if that user is to come in"
+        );
+        Finding::note("users", detail, mend)
+    });
+    let taken = users.ipv6_refused.as_ref().and_then(|_| user_at_ipv6_loopback(port));
+    let taken = taken.map(|uid| {
+        let detail = format!(
+            "[::1]:{port} is another program's, of user {}: who says localhost may get there",
+            user_name(uid)
+        );
+        Finding::note("localhost", detail, format!("use 127.0.0.1:{port}, or end that program"))
+    });
+    refused.chain(taken).collect()
+}
+
+fn confined(sandbox: &SandboxStatus) -> Finding {
+    let SandboxStatus { mode, is_whole, enforced, missing, .. } = sandbox;
+    if *is_whole {
+        return Finding::ok("agents", format!("their code is confined: {}", enforced.join(", ")));
+    }
+    let without = format!("their code is not kept by the system from: {}", missing.join("; "));
+    match mode.as_str() {
+        "required" => Finding::wrong(
+            "agents",
+            format!("{without}; so it is not run"),
+            "a newer kernel, or --sandbox=auto, with which JavaScript alone keeps it in",
+        ),
+        _ => Finding::note(
+            "agents",
+            format!("{without}; only JavaScript is in the way"),
+            "use a newer kernel; --sandbox=required does not run code without",
+        ),
+    }
+}
+
 fn wants_token() -> Finding {
     Finding::wrong("token", "the relay wants its token", "set PLAYWRITER_TOKEN to it")
+}
+
+fn unpaired_finding(entry: &ExtensionEntry) -> Finding {
+    let browser = entry.browser.as_deref().unwrap_or("a browser");
+    let detail = format!(
+        "the extension in {browser} is not paired: it could be another program's, gets no client while \
+         a paired one is there, and gives clients no downloads"
+    );
+    Finding::note("pairing", detail, UPDATE)
 }
 
 fn connected(entry: &ExtensionEntry, opens_tab: bool) -> Finding {

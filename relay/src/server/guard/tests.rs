@@ -1,4 +1,6 @@
 use super::*;
+use crate::server::peer::{Identity, Standing};
+use crate::server::users::AllowedUser;
 
 const HOST: (&str, &str) = ("host", "127.0.0.1:19988");
 
@@ -33,7 +35,7 @@ fn the_name_that_was_bound_is_one_of_ours() {
         ("::", "[::]:19988", false),
         ("0.0.0.0", "evil.example", false),
     ] {
-        let policy = Policy::new(bound, &[], None);
+        let policy = Policy::new(bound, &[], unpaired());
         assert_eq!(policy.knows(host_name(host)), expected, "{host} for {bound}");
     }
 }
@@ -75,9 +77,9 @@ fn an_extension_comes_from_this_machine_or_not_at_all() {
         ("[::ffff:10.0.0.8]:5000", 403),
     ] {
         let mut caller = caller(&[HOST, ("origin", &origin)]);
-        caller.peer = Some(peer.parse().unwrap());
+        caller.remote = remote(peer, User::Own);
         assert_eq!(status_of(&guarded(None), Door::Extension, &caller), expected, "{peer}");
-        caller.peer = None;
+        caller.remote = Remote::nowhere();
         assert_eq!(status_of(&guarded(None), Door::Extension, &caller), 403);
     }
 }
@@ -91,6 +93,10 @@ fn what_a_proxy_passes_on_is_not_of_this_machine() {
         [("host", "relay.example"), ("accept", "*/*")],
         [HOST, ("x-forwarded-for", "10.0.0.8")],
         [HOST, ("forwarded", "for=10.0.0.8")],
+        [HOST, ("x-forwarded-port", "443")],
+        [HOST, ("x-real-ip", "10.0.0.8")],
+        [HOST, ("cf-connecting-ip", "10.0.0.8")],
+        [HOST, ("true-client-ip", "10.0.0.8")],
     ] {
         let from = |door, shown| {
             let headers: Vec<_> = passed_on.into_iter().chain([shown]).collect();
@@ -104,10 +110,47 @@ fn what_a_proxy_passes_on_is_not_of_this_machine() {
 }
 
 #[test]
-fn an_address_typed_into_the_browser_is_no_web_page() {
+fn a_browser_asks_at_the_extensions_doors_only() {
     let typed = ("sec-fetch-site", "none");
-    assert_eq!(status(Door::Client, &[HOST, typed]), 200);
-    assert_eq!(status(Door::Change, &[HOST, typed]), 403, "but may change nothing");
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    assert_eq!(status(Door::Doorbell, &[HOST, typed]), 200);
+    assert_eq!(status(Door::Doorbell, &[HOST, ("origin", &origin)]), 200);
+    for door in [Door::Client, Door::Change, Door::Agents, Door::Owner] {
+        assert_eq!(status(door, &[HOST, typed]), 403, "{door:?}");
+        assert_eq!(status(door, &[HOST, ("origin", &origin)]), 403, "{door:?}");
+    }
+}
+
+#[test]
+fn agents_code_always_needs_a_token() {
+    let secret = Secret::of_process().unwrap();
+    for is_paired in [false, true] {
+        let tokens = Tokens::of_relay(secret.clone(), is_paired);
+        let guarded = Policy::new("127.0.0.1", &[], tokens);
+        let from = |door, token: Option<Token>| {
+            let shown = token.map(|token| token.as_header()).unwrap_or_default();
+            status_of(&guarded, door, &caller(&[HOST, ("authorization", &shown)]))
+        };
+        assert_eq!(from(Door::Agents, None), 401);
+        assert_eq!(from(Door::Agents, Some(Token::new("x"))), 401);
+        assert_eq!(from(Door::Agents, Some(secret.agents_token())), 200);
+        assert_eq!(from(Door::Agents, Some(secret.cdp_token())), 200);
+        let plain = if is_paired { 401 } else { 200 };
+        for door in [Door::Client, Door::Change] {
+            assert_eq!(from(door, None), plain);
+            assert_eq!(from(door, Some(secret.agents_token())), plain);
+            assert_eq!(from(door, Some(secret.cdp_token())), 200);
+        }
+        assert_eq!(from(Door::Doorbell, None), 200);
+    }
+}
+
+#[test]
+fn a_token_that_the_user_chose_is_the_only_one() {
+    let guarded = guarded(Some("s3cret"));
+    let from = |shown| status_of(&guarded, Door::Agents, &caller(&[HOST, shown]));
+    assert_eq!(from(("authorization", "Bearer s3cret")), 200);
+    assert_eq!(from(("authorization", "Bearer other")), 401);
 }
 
 #[test]
@@ -127,7 +170,7 @@ fn a_token_is_wanted_of_all_but_the_extension() {
     let from = |door, headers: &[_]| status_of(&guarded, door, &caller(headers));
     for door in [Door::Client, Door::Change] {
         assert_eq!(from(door, &[HOST]), 401);
-        assert_eq!(from(door, &[HOST, ("origin", &origin)]), 401);
+        assert_eq!(from(door, &[HOST, ("origin", &origin)]), 403);
         assert_eq!(from(door, &[HOST, ("authorization", "Bearer wrong")]), 401);
         assert_eq!(from(door, &[HOST, ("authorization", "Bearer s3cret")]), 200);
     }
@@ -138,7 +181,7 @@ fn a_token_is_wanted_of_all_but_the_extension() {
 #[test]
 fn other_machines_show_the_token_even_to_ring() {
     let mut caller = caller(&[HOST]);
-    caller.peer = Some(([10, 0, 0, 8], 5000).into());
+    caller.remote = remote("10.0.0.8:5000", User::Unknown);
     assert_eq!(status_of(&guarded(Some("s3cret")), Door::Doorbell, &caller), 401);
     caller.query = "token=s3cret".to_owned();
     assert_eq!(status_of(&guarded(Some("s3cret")), Door::Doorbell, &caller), 200);
@@ -168,10 +211,71 @@ fn only_who_started_the_relay_may_stop_it() {
     assert_eq!(from(&[HOST, key, ("origin", "https://evil.example")]), 403);
     assert_eq!(from(&[HOST, key, ("content-type", "text/plain")]), 415);
     let mut elsewhere = caller(&[HOST, key]);
-    elsewhere.peer = Some(([10, 0, 0, 8], 5000).into());
+    elsewhere.remote = remote("10.0.0.8:5000", User::Unknown);
     assert_eq!(status_of(&guarded, Door::Owner, &elsewhere), 403);
-    let unowned = Policy::new("127.0.0.1", &[], None);
+    let unowned = Policy::new("127.0.0.1", &[], unpaired());
     assert_eq!(status_of(&unowned, Door::Owner, &caller(&[HOST, key])), 403);
+}
+
+#[test]
+fn another_user_is_refused_at_every_door_and_told_the_option() {
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    let guarded = guarded(Some("s3cret")).with_owner(Some(Token::new("s3cret")));
+    for door in [Door::Extension, Door::Doorbell, Door::Client, Door::Change, Door::Owner] {
+        let mut caller = caller(&[HOST, ("origin", &origin), ("authorization", "Bearer s3cret")]);
+        caller.remote = remote("127.0.0.1:5000", User::Other(1001));
+        let refusal = guarded.check(door, &caller).unwrap_err();
+        assert_eq!(refusal.status, StatusCode::FORBIDDEN, "{door:?}");
+        let own = format!("user {} ", guarded.users.own());
+        for part in [&*own, "user 1001", "--allow-user 1001"] {
+            assert!(refusal.reason.contains(part), "{}", refusal.reason);
+        }
+    }
+}
+
+#[test]
+fn an_allowed_user_comes_in_like_the_relays_own() {
+    let users = Arc::new(Users::new(&[AllowedUser::Uid(1001)]));
+    let guarded = Policy::new("127.0.0.1", &[], unpaired()).with_users(users, Arc::default());
+    for (uid, expected) in [(1001, 200), (1002, 403)] {
+        let mut caller = caller(&[HOST]);
+        caller.remote = remote("127.0.0.1:5000", User::Other(uid));
+        assert_eq!(status_of(&guarded, Door::Client, &caller), expected, "{uid}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn somebody_unknown_shows_a_token_or_is_refused() {
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    for (token, shown, expected) in [
+        (None, "accept", 401),
+        (Some("s3cret"), "accept", 401),
+        (Some("s3cret"), "authorization", 200),
+    ] {
+        for door in [Door::Doorbell, Door::Client, Door::Change] {
+            let mut caller = caller(&[HOST, (shown, "Bearer s3cret")]);
+            caller.remote = remote("127.0.0.1:5000", User::Unknown);
+            assert_eq!(status_of(&guarded(token), door, &caller), expected, "{door:?}");
+        }
+        let mut caller = caller(&[HOST, (shown, "Bearer s3cret"), ("origin", &origin)]);
+        caller.remote = remote("127.0.0.1:5000", User::Unknown);
+        assert_eq!(status_of(&guarded(token), Door::Extension, &caller), 403);
+    }
+}
+
+#[test]
+fn windows_is_taken_as_before_until_an_extension_there_has_proven_itself() {
+    let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
+    let guarded = guarded(None);
+    let windows = remote("127.0.0.1:5000", User::Windows);
+    let extension = Caller { remote: windows.clone(), ..caller(&[HOST, ("origin", &origin)]) };
+    let client = Caller { remote: windows.clone(), ..caller(&[HOST]) };
+    assert_eq!(status_of(&guarded, Door::Extension, &extension), 200);
+    assert_eq!(status_of(&guarded, Door::Client, &client), 200);
+    guarded.extension_proved_itself(&windows);
+    assert_eq!(status_of(&guarded, Door::Extension, &extension), 403);
+    assert_eq!(status_of(&guarded, Door::Client, &client), 200);
 }
 
 #[test]
@@ -189,7 +293,12 @@ fn status_of(policy: &Policy, door: Door, caller: &Caller) -> u16 {
 }
 
 fn guarded(token: Option<&str>) -> Policy {
-    Policy::new("127.0.0.1", &["relay.example".to_owned()], token.map(Token::new))
+    let tokens = token.map_or_else(unpaired, |token| Tokens::chosen(Token::new(token)));
+    Policy::new("127.0.0.1", &["relay.example".to_owned()], tokens)
+}
+
+fn unpaired() -> Tokens {
+    Tokens::of_relay(Secret::of_process().unwrap(), false)
 }
 
 fn caller(headers: &[(&'static str, &str)]) -> Caller {
@@ -197,6 +306,12 @@ fn caller(headers: &[(&'static str, &str)]) -> Caller {
         headers: headers.iter().map(|(k, v)| (k.parse().unwrap(), v.parse().unwrap())).collect(),
         query: String::new(),
         path: "/".to_owned(),
-        peer: Some(([127, 0, 0, 1], 5000).into()),
+        remote: remote("127.0.0.1:5000", User::Own),
     }
+}
+
+fn remote(address: &str, user: User) -> Remote {
+    let identity = Identity { user, inode: None };
+    let local = ([127, 0, 0, 1], 19988).into();
+    Remote::tcp(address.parse().unwrap(), local, identity, Standing::default())
 }

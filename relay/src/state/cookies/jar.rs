@@ -14,6 +14,7 @@ use super::{NewCookies, params};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
 use crate::state::requests::{Asker, Purpose, QUICK, Request};
+use crate::state::restricted::OnRefusal;
 use crate::state::sessions::Seat;
 use crate::state::turn::Turn;
 use crate::state::{ConnectionId, Relay};
@@ -148,6 +149,7 @@ impl Relay {
                 purpose: Purpose::CookieJar(InJar { question, names }),
                 deadline: Some(turn.now + QUICK),
                 needs: None,
+                on_refusal: OnRefusal::Fails,
             };
             let calls = CookieCalls { function, details, extra: Extra::default() };
             let message = |id| RelayMessage::CallCookies { id, calls, proof };

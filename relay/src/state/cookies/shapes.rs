@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::key::{is_related, plain_host, web_host};
 use crate::cdp::Error;
 use crate::payload::Payload;
 
@@ -22,6 +23,19 @@ pub(super) struct NewCookie {
     same_site: Option<SameSite>,
     expires: Option<f64>,
     partition_key: Option<Value>,
+}
+
+impl NewCookie {
+    /// Returns whether every host that it names is one of these, or above or below it.
+    pub(super) fn is_of_any(&self, hosts: &[String]) -> bool {
+        let url = self.url.as_deref().filter(|url| !url.is_empty()).map(web_host);
+        let domain = self.domain.as_deref().filter(|domain| !domain.is_empty()).map(plain_host);
+        let named: Option<Vec<String>> = url.into_iter().chain(domain).collect();
+        named.is_some_and(|named| {
+            let is_known = |host: &String| hosts.iter().any(|known| is_related(known, host));
+            !named.is_empty() && named.iter().all(is_known)
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

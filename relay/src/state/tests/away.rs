@@ -68,7 +68,7 @@ fn an_extension_that_stops_to_answer_is_let_go() {
 }
 
 #[test]
-fn a_tab_that_goes_answers_what_was_pending_and_ends_its_sessions_children_first() {
+fn a_tab_that_goes_ends_its_sessions_children_first_and_then_answers_what_was_pending() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 4, "Target.setAutoAttach", AUTO_ATTACH);
     relay.reply(EXTENSION, 1, Ok(json!({})));
@@ -86,10 +86,10 @@ fn a_tab_that_goes_answers_what_was_pending_and_ends_its_sessions_children_first
     assert_eq!(
         effects,
         [
-            failure(Some("CHILD"), 5, closed()),
             event(Some("pw-tab-1"), "Target.detachedFromTarget", child_gone),
-            failure(Some("pw-tab-1"), 6, closed()),
+            failure(Some("CHILD"), 5, closed()),
             event(None, "Target.detachedFromTarget", tab_gone),
+            failure(Some("pw-tab-1"), 6, closed()),
         ]
     );
     let effects = relay.command(Some("pw-tab-1"), 7, "Page.enable", "{}");
@@ -97,12 +97,63 @@ fn a_tab_that_goes_answers_what_was_pending_and_ends_its_sessions_children_first
 }
 
 #[test]
-fn a_lost_extension_answers_what_was_pending_and_in_time_closes_its_clients() {
+fn a_tab_that_chrome_closes_is_told_of_before_the_failures_that_chrome_tells_first() {
+    let mut relay = Stage::with_attached_client();
+    relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
+    relay.command(None, 2, "Target.closeTarget", r#"{"targetId":"T1"}"#);
+    for id in [1, 2] {
+        assert_eq!(relay.reply(EXTENSION, id, Err("Detached while handling command.")), []);
+    }
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    let effects = relay.event(EXTENSION, None, "Target.detachedFromTarget", gone.clone());
+    assert_eq!(
+        effects,
+        [
+            reply(None, 2, json!({ "success": true })),
+            event(None, "Target.detachedFromTarget", gone),
+            failure(Some("pw-tab-1"), 1, Error::server("Target closed")),
+        ]
+    );
+    relay.attach_tab(EXTENSION, "pw-tab-2", "T2");
+    relay.command(Some("pw-tab-2"), 3, "Runtime.evaluate", "{}");
+    assert_eq!(relay.reply(EXTENSION, 3, Err("Detached while handling command.")), []);
+    let deadline = relay.0.next_deadline().unwrap() - relay.1;
+    let late = relay.at(deadline.max(Duration::from_secs(10)), Input::DeadlinePassed);
+    let answers: Vec<_> =
+        late.iter().filter(|it| matches!(it, Effect::SendToClient { .. })).collect();
+    assert_eq!(answers.len(), 1, "nobody waits for ever: {late:?}");
+}
+
+#[test]
+fn what_a_dead_worker_owes_is_answered_after_the_tabs_that_went_with_it() {
+    let mut relay = Stage::with_attached_client();
+    relay.attach_tab(EXTENSION, "pw-tab-2", "T2");
+    relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
+    relay.command(Some("pw-tab-2"), 2, "Runtime.evaluate", "{}");
+    relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
+    let next = ConnectionId(50);
+    relay.connect_extension(next, "one");
+    relay.attach_tab(next, "pw-tab-2", "T2");
+    let ready = ExtensionMessage::Ready;
+    let effects = relay.handle(Input::ExtensionSent { connection: next, message: ready });
+    let disconnected = || Error::server("Extension disconnected");
+    let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
+    assert_eq!(
+        without_logs(effects),
+        [
+            event(None, "Target.detachedFromTarget", gone),
+            failure(Some("pw-tab-1"), 1, disconnected()),
+            failure(Some("pw-tab-2"), 2, disconnected()),
+        ]
+    );
+}
+
+#[test]
+fn a_lost_extension_in_time_closes_its_clients_and_with_them_what_was_pending() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
     let effects = relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
-    let disconnected = || Error::server("Extension disconnected");
-    assert_eq!(without_logs(effects), [failure(Some("pw-tab-1"), 1, disconnected())]);
+    assert_eq!(without_logs(effects), []);
     assert!(!relay.0.pages_status().connected);
     assert_eq!(relay.command(Some("pw-tab-1"), 2, "Page.enable", "{}"), [], "it waits");
     let deadline = relay.0.next_deadline().unwrap() - relay.1;

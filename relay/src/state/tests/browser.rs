@@ -103,7 +103,8 @@ fn an_extension_that_knows_nothing_of_downloads_is_not_asked_about_them() {
         "- 2 Browser.setDownloadBehavior",
         r#"{"behavior":"deny","eventsEnabled":true}"#,
     );
-    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    let began =
+        r#"{"guid":"00000000-0000-4000-8000-00000000000A","url":"x:/f","suggestedFilename":"f"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
     assert_eq!(told.len(), 1, "the event alone: {told:?}");
 }
@@ -111,26 +112,50 @@ fn an_extension_that_knows_nothing_of_downloads_is_not_asked_about_them() {
 #[test]
 fn permissions_end_with_the_client_that_wanted_them() {
     let mut script = Script::with_capabilities("permissions-v1");
-    script.does(A, "- 2 Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#);
-    let of_both = script.does(
-        B,
-        "- 2 Browser.grantPermissions",
-        r#"{"permissions":["videoCapture"],"origin":"https://a.example"}"#,
-    );
+    let grant =
+        |name: &str| format!(r#"{{"permissions":["{name}"],"origin":"https://{name}.example"}}"#);
+    script.does(A, "- 2 Browser.grantPermissions", &grant("geolocation"));
+    let of_both = script.does(B, "- 2 Browser.grantPermissions", &grant("camera"));
     assert_eq!(
         of_both,
         [
-            r#"> setPermissions {"rules":[{"name":"geolocation","setting":"allow"},{"name":"camera","origin":"https://a.example","setting":"allow"}]}"#,
+            r#"> setPermissions {"rules":[{"name":"geolocation","origin":"https://geolocation.example","setting":"allow"},{"name":"camera","origin":"https://camera.example","setting":"allow"}]}"#,
             "B - #2 {}",
         ]
     );
     assert_eq!(
         script.leaves(A),
         [
-            r#"> setPermissions {"rules":[{"name":"camera","origin":"https://a.example","setting":"allow"}]}"#
+            r#"> setPermissions {"rules":[{"name":"camera","origin":"https://camera.example","setting":"allow"}]}"#
         ]
     );
     assert_eq!(script.leaves(B), [r#"> setPermissions {"rules":[]}"#]);
+}
+
+#[test]
+fn permissions_for_no_site_go_along_with_the_controlled_tabs() {
+    let mut script = Script::with_capabilities("permissions-v1");
+    let rule = |site: &str| {
+        format!(
+            r#"> setPermissions {{"rules":[{{"name":"geolocation","origin":"https://{site}.example","setting":"allow"}}]}}"#
+        )
+    };
+    let none = r#"> setPermissions {"rules":[]}"#;
+    let granted =
+        script.does(A, "- 2 Browser.grantPermissions", r#"{"permissions":["geolocation"]}"#);
+    assert_eq!(granted, [none, "A - #2 {}"], "no site is open");
+    let asked = script.says(A, "pw-tab-1 3 Page.navigate", r#"{"url":"https://a.example/page"}"#);
+    assert_eq!(asked[0], rule("a"), "before the page can ask");
+    assert!(asked[1].starts_with("> pw-tab-1 Page.navigate"), "{asked:?}");
+    let navigated = |url: &str| format!(r#"{{"frame":{{"id":"T1","url":"{url}"}}}}"#);
+    let arrived = navigated("https://a.example/page");
+    assert!(script.chrome_says("pw-tab-1", "Page.frameNavigated", &arrived).is_empty());
+    let told =
+        script.chrome_says("pw-tab-1", "Page.frameNavigated", &navigated("https://b.example/"));
+    assert_eq!(told, [rule("b")], "the user went there");
+    let gone = r#"{"sessionId":"pw-tab-1","targetId":"T1"}"#;
+    let told = script.chrome_says("-", "Target.detachedFromTarget", gone);
+    assert_eq!(told.last().unwrap(), none);
 }
 
 #[test]
@@ -257,25 +282,28 @@ fn a_download_is_told_at_its_end_when_the_file_is_where_the_client_wants_it() {
         "- 2 Browser.setDownloadBehavior",
         r#"{"behavior":"allowAndName","downloadPath":"/tmp/d","eventsEnabled":true}"#,
     );
-    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    let began =
+        r#"{"guid":"00000000-0000-4000-8000-00000000000A","url":"x:/f","suggestedFilename":"f"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
     assert!(told[0].starts_with("A - Browser.downloadWillBegin"), "{told:?}");
     assert_eq!(told[1..], [search(true, "[]")], "which of Chrome's it is");
-    let ended = r#"{"guid":"G","state":"completed"}"#;
+    let ended = r#"{"guid":"00000000-0000-4000-8000-00000000000A","state":"completed"}"#;
     assert_eq!(script.chrome_says("pw-tab-1", "Page.downloadProgress", ended), [""; 0]);
     assert_eq!(script.chrome_answers("{}"), [search(false, "[]")], "Chrome does not know it yet");
     assert_eq!(
         script.chrome_answers(r#"{"id":7,"path":"/home/f","state":"complete"}"#),
-        [r#"copy "/home/f" to ["/tmp/d/G"]"#]
+        [r#"copy "/home/f" to ["/tmp/d/00000000-0000-4000-8000-00000000000A"]"#]
     );
     let copied = super::Input::DownloadCopied {
         connection: super::EXTENSION,
-        guid: "G".to_owned(),
+        guid: "00000000-0000-4000-8000-00000000000A".to_owned(),
         outcome: Ok([].into()),
     };
     assert_eq!(
         script.handle(copied),
-        [r#"A - Browser.downloadProgress {"filePath":"/tmp/d/G","guid":"G","state":"completed"}"#]
+        [
+            r#"A - Browser.downloadProgress {"filePath":"/tmp/d/00000000-0000-4000-8000-00000000000A","guid":"00000000-0000-4000-8000-00000000000A","state":"completed"}"#
+        ]
     );
 }
 
@@ -287,18 +315,19 @@ fn a_client_is_told_the_name_that_was_free_for_its_file() {
         "- 2 Browser.setDownloadBehavior",
         r#"{"behavior":"allow","downloadPath":"/tmp/d","eventsEnabled":true}"#,
     );
-    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    let began =
+        r#"{"guid":"00000000-0000-4000-8000-00000000000A","url":"x:/f","suggestedFilename":"f"}"#;
     script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
     script.chrome_answers(r#"{"id":7,"state":"in_progress"}"#);
-    let ended = r#"{"guid":"G","state":"completed"}"#;
+    let ended = r#"{"guid":"00000000-0000-4000-8000-00000000000A","state":"completed"}"#;
     script.chrome_says("pw-tab-1", "Page.downloadProgress", ended);
     script.chrome_answers(r#"{"id":7,"path":"/home/f","state":"complete"}"#);
     let copied = super::Input::DownloadCopied {
         connection: super::EXTENSION,
-        guid: "G".to_owned(),
+        guid: "00000000-0000-4000-8000-00000000000A".to_owned(),
         outcome: Ok([("/tmp/d/f".into(), "/tmp/d/f (1)".into())].into()),
     };
-    let told = r#"{"filePath":"/tmp/d/f (1)","guid":"G","state":"completed"}"#;
+    let told = r#"{"filePath":"/tmp/d/f (1)","guid":"00000000-0000-4000-8000-00000000000A","state":"completed"}"#;
     assert_eq!(script.handle(copied), [format!("A - Browser.downloadProgress {told}")]);
 }
 
@@ -307,15 +336,16 @@ fn a_denied_download_leaves_nothing_unless_another_client_wants_it() {
     let mut script = Script::with_capabilities("downloads-v1");
     let deny = r#"{"behavior":"deny","eventsEnabled":true}"#;
     script.does(A, "- 2 Browser.setDownloadBehavior", deny);
-    let began = r#"{"guid":"G","url":"x:/f","suggestedFilename":"f"}"#;
+    let began =
+        r#"{"guid":"00000000-0000-4000-8000-00000000000A","url":"x:/f","suggestedFilename":"f"}"#;
     let asked = script.chrome_says("pw-tab-1", "Page.downloadWillBegin", began);
     assert_eq!(asked[1..], [search(true, "[]")]);
     assert_eq!(script.chrome_answers("{}"), [""; 0], "Chrome does not know it yet");
-    let ended = r#"{"guid":"G","state":"completed"}"#;
+    let ended = r#"{"guid":"00000000-0000-4000-8000-00000000000A","state":"completed"}"#;
     assert_eq!(
         script.chrome_says("pw-tab-1", "Page.downloadProgress", ended),
         [
-            r#"A - Browser.downloadProgress {"guid":"G","state":"canceled"}"#.to_owned(),
+            r#"A - Browser.downloadProgress {"guid":"00000000-0000-4000-8000-00000000000A","state":"canceled"}"#.to_owned(),
             search(true, "[]"),
         ]
     );
@@ -324,12 +354,15 @@ fn a_denied_download_leaves_nothing_unless_another_client_wants_it() {
         [r#"> cancelDownload {"id":7,"remove":true}"#]
     );
 
-    let other = r#"{"guid":"H","url":"x:/f","suggestedFilename":"f"}"#;
+    let other =
+        r#"{"guid":"00000000-0000-4000-8000-00000000000B","url":"x:/f","suggestedFilename":"f"}"#;
     script.chrome_says("pw-tab-1", "Page.downloadWillBegin", other);
     script.chrome_answers(r#"{"id":8,"state":"in_progress"}"#);
     assert_eq!(
-        script.chrome_says("pw-tab-1", "Page.downloadProgress", &ended.replace('G', "H")),
-        [r#"A - Browser.downloadProgress {"guid":"H","state":"canceled"}"#],
+        script.chrome_says("pw-tab-1", "Page.downloadProgress", &ended.replace("00A", "00B")),
+        [
+            r#"A - Browser.downloadProgress {"guid":"00000000-0000-4000-8000-00000000000B","state":"canceled"}"#
+        ],
         "it has been removed; what else comes from there is the user's"
     );
 
@@ -346,25 +379,28 @@ fn two_downloads_from_one_address_are_not_taken_for_each_other() {
     let mut script = Script::with_capabilities("downloads-v1");
     let wanted = r#"{"behavior":"allowAndName","downloadPath":"/tmp/d","eventsEnabled":true}"#;
     script.does(A, "- 2 Browser.setDownloadBehavior", wanted);
-    for guid in ["G", "H"] {
+    for guid in ["00000000-0000-4000-8000-00000000000A", "00000000-0000-4000-8000-00000000000B"] {
         let began = format!(r#"{{"guid":"{guid}","url":"x:/f","suggestedFilename":"f"}}"#);
         script.chrome_says("pw-tab-1", "Page.downloadWillBegin", &began);
     }
     // By now Chrome knows both, and tells of the newest.
     assert_eq!(script.chrome_answers(r#"{"id":8}"#), [search(true, "[8]")]);
-    let early = r#"{"guid":"H","state":"completed"}"#;
+    let early = r#"{"guid":"00000000-0000-4000-8000-00000000000B","state":"completed"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadProgress", early);
     assert_eq!(told, [""; 0], "nobody knows which it is");
     assert_eq!(script.chrome_answers(r#"{"id":7}"#), [search(false, "[7]")]);
     let copies = script.chrome_answers(r#"{"id":8,"path":"/home/f (1)","state":"complete"}"#);
-    assert_eq!(copies, [r#"copy "/home/f (1)" to ["/tmp/d/H"]"#]);
-    let ended = r#"{"guid":"G","state":"completed"}"#;
+    assert_eq!(
+        copies,
+        [r#"copy "/home/f (1)" to ["/tmp/d/00000000-0000-4000-8000-00000000000B"]"#]
+    );
+    let ended = r#"{"guid":"00000000-0000-4000-8000-00000000000A","state":"completed"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadProgress", ended);
     assert_eq!(told, [search(false, "[8]")]);
     let told = script.chrome_answers(r#"{"id":9,"path":"/home/f (2)","state":"complete"}"#);
     assert_eq!(told, [search(false, "[8,9]")], "the user has downloaded it, too");
     let copies = script.chrome_answers(r#"{"id":7,"path":"/home/f","state":"complete"}"#);
-    assert_eq!(copies, [r#"copy "/home/f" to ["/tmp/d/G"]"#]);
+    assert_eq!(copies, [r#"copy "/home/f" to ["/tmp/d/00000000-0000-4000-8000-00000000000A"]"#]);
 }
 
 fn search(at_once: bool, exclude: &str) -> String {

@@ -48,7 +48,12 @@ fn a_client_waits_until_an_extension_that_says_so_has_announced_its_tabs() {
         ..ExtensionHello::default()
     };
     let user_agent = String::new();
-    relay.handle(Input::ExtensionConnected { connection: EXTENSION, hello, user_agent });
+    relay.handle(Input::ExtensionConnected {
+        connection: EXTENSION,
+        hello,
+        user_agent,
+        proven: false,
+    });
     relay.connect_client(CLIENT, None, None);
     assert_eq!(relay.command(None, 1, "Target.setAutoAttach", AUTO_ATTACH), []);
     assert_eq!(relay.attach_tab(EXTENSION, "pw-tab-1", "T1"), []);

@@ -82,7 +82,8 @@ fn who_leaves_while_another_switches_a_domain_on_is_answered() {
     script.says(A, "pw-tab-1 2 Runtime.enable", "{}");
     script.says(B, "pw-tab-1 2 Runtime.enable", "{}");
     let left = script.says(B, "- 3 Target.detachFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
-    assert!(left[0].starts_with("B pw-tab-1 #2 ") && left[0].contains("Target closed"), "{left:?}");
+    assert!(left[0].starts_with("B - Target.detachedFromTarget"), "{left:?}");
+    assert!(left[1].starts_with("B pw-tab-1 #2 ") && left[1].contains("Target closed"), "{left:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn only_an_extension_that_understands_it_is_told_the_window_mode() {
         };
         let connection = ConnectionId(number);
         let user_agent = String::new();
-        let connected = Input::ExtensionConnected { connection, hello, user_agent };
+        let connected = Input::ExtensionConnected { connection, hello, user_agent, proven: false };
         relay.handle(connected, Instant::now())
     };
     let told = |effects: Vec<Effect>| {
@@ -39,7 +39,12 @@ fn a_first_tab_is_opened_in_the_way_that_the_extension_understands() {
         let hello =
             ExtensionHello { version: version.map(str::to_owned), ..ExtensionHello::default() };
         let user_agent = String::new();
-        relay.handle(Input::ExtensionConnected { connection: EXTENSION, hello, user_agent });
+        relay.handle(Input::ExtensionConnected {
+            connection: EXTENSION,
+            hello,
+            user_agent,
+            proven: false,
+        });
         relay.connect_client(CLIENT, None, None);
         let effects = relay.command(None, 1, "Target.setAutoAttach", AUTO_ATTACH);
         let [Effect::SendToExtension { message, .. }] = effects.as_slice() else {

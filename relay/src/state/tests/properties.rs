@@ -138,7 +138,7 @@ impl World {
         self.features.insert(connection, Features::of(&hello));
         let user_agent = String::new();
         self.extension = Some(connection);
-        self.handle(Input::ExtensionConnected { connection, hello, user_agent });
+        self.handle(Input::ExtensionConnected { connection, hello, user_agent, proven: false });
         // The tabs first, then what is in them.
         let mut all: Vec<_> = self.real.clone().into_iter().collect();
         all.sort_by_key(|(_, parent)| parent.is_some());

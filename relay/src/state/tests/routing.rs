@@ -35,8 +35,8 @@ fn an_absent_result_is_an_empty_one_and_an_error_has_a_code() {
     let message = ExtensionMessage::Reply { id: RequestId(1), outcome: Ok(None) };
     let effects = relay.handle(Input::ExtensionSent { connection: EXTENSION, message });
     assert_eq!(effects, [reply(Some("pw-tab-1"), 1, json!({}))]);
-    let effects = relay.reply(EXTENSION, 2, Err("Detached while handling command."));
-    let error = Error::server("Detached while handling command.");
+    let effects = relay.reply(EXTENSION, 2, Err("Cannot reload"));
+    let error = Error::server("Cannot reload");
     assert_eq!(effects, [failure(Some("pw-tab-1"), 2, error)]);
 }
 

@@ -48,7 +48,8 @@ impl Script {
             ..ExtensionHello::default()
         };
         let user_agent = String::new();
-        let mut lines = self.handle(Input::ExtensionConnected { connection, hello, user_agent });
+        let mut lines =
+            self.handle(Input::ExtensionConnected { connection, hello, user_agent, proven: false });
         lines.extend(self.attach_tab("pw-tab-1", "T1"));
         lines
     }
@@ -66,6 +67,31 @@ impl Script {
     pub(super) fn comes(&mut self, client: ClientId) {
         self.stage.connect_client(client, None, None);
         self.says(client, "- 1 Target.setAutoAttach", AUTO_ATTACH);
+    }
+
+    /// A client comes that is confined to a folder, follows targets and attaches to all of them.
+    pub(super) fn comes_confined(&mut self, client: ClientId) -> Vec<String> {
+        self.leaves(client);
+        let folders = vec!["/session".into()];
+        let (name, extension, page, separate_window) = (None, None, None, None);
+        let confinement = Some(Confinement { folders });
+        self.handle(Input::ClientConnected {
+            client,
+            name,
+            extension,
+            page,
+            separate_window,
+            confinement,
+        });
+        let mut lines = self.says(client, "- 1 Target.setDiscoverTargets", r#"{"discover":true}"#);
+        lines.extend(self.says(client, "- 2 Target.setAutoAttach", AUTO_ATTACH));
+        lines
+    }
+
+    /// The user lets agents use everything.
+    pub(super) fn agents_may_all(&mut self) {
+        self.stage.0.policy.agents_may =
+            AgentsMay { camera: true, microphone: true, clipboard_read: true };
     }
 
     /// A client's command, as `session id method`.
@@ -244,7 +270,7 @@ impl Script {
             Effect::CloseExtension { reason, .. } => Some(format!("extension closed: {reason}")),
             Effect::CopyDownload { from, to, .. } => {
                 let to: Vec<_> = to.iter().map(|wanted| &wanted.to).collect();
-                Some(format!("copy {from:?} to {to:?}"))
+                Some(format!("copy {:?} to {to:?}", from.path))
             }
         }
     }

@@ -59,7 +59,7 @@ fn with_extension() -> Stage {
         ..ExtensionHello::default()
     };
     let (connection, user_agent) = (EXTENSION, String::new());
-    stage.handle(Input::ExtensionConnected { connection, hello, user_agent });
+    stage.handle(Input::ExtensionConnected { connection, hello, user_agent, proven: false });
     stage
 }
 

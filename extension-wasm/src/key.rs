@@ -1,0 +1,47 @@
+//! Where this extension's key is kept: in a file of its folder, or, if the user has pasted a code, in its
+//! storage.
+
+use gloo_net::http::RequestBuilder;
+use shared_protocol::pairing::{FILE, GivenKey, PairingCode};
+use wasm_bindgen::JsValue;
+use web_sys::RequestCache;
+
+use crate::chrome::{runtime, storage};
+use crate::perform::log_failure;
+use crate::state::{FileRead, StoredKey};
+use crate::{fields, handshake};
+
+/// Reads the key anew: the file may have been replaced since.
+pub(crate) async fn read() -> StoredKey {
+    // Without the storage nobody knows whether there was a key.
+    let Ok(local) = storage::read_local().await else { return StoredKey::Unreadable };
+    let file = read_file().await;
+    let stored = StoredKey::of(&file, local.given_key(), local.paired);
+    if stored == StoredKey::Never && local.paired {
+        log_failure(storage::forget_pairing().await);
+    }
+    stored
+}
+
+async fn read_file() -> FileRead {
+    let Ok(url) = runtime::url(FILE) else { return FileRead::Missing };
+    let request = RequestBuilder::new(&url).cache(RequestCache::NoStore);
+    let Ok(answer) = request.send().await else { return FileRead::Missing };
+    let Ok(text) = answer.text().await else { return FileRead::Missing };
+    fields::pairing_file(&text.into())
+}
+
+/// Gets a key with a code that the user has pasted, and keeps it.
+pub(crate) async fn get_with(code: &str, port: u16) -> Result<(), JsValue> {
+    let code: PairingCode = code.parse().map_err(|error| js_error(&error))?;
+    let key = handshake::key_for(&code, port)
+        .await
+        .map_err(|why| why.as_string().map_or(why, |words| js_sys::Error::new(&words).into()))?;
+    let given = GivenKey { kid: key.kid, key: key.key };
+    storage::write_given_key(&fields::pairing_text(&given, port)).await?;
+    Ok(())
+}
+
+fn js_error(error: &impl ToString) -> JsValue {
+    js_sys::Error::new(&error.to_string()).into()
+}

@@ -1,0 +1,135 @@
+//! The key with which this extension and its relay prove themselves to each other.
+//!
+//! With a key, nothing is said to a relay that cannot prove itself. A key that was there and cannot be
+//! read is never the same as none: otherwise a damaged disk would open the browser to anybody.
+
+use shared_protocol::pairing::{Key, KeyId, PairingFile, RelayHello};
+
+/// A key of this user's, and where the relay is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairingKey {
+    /// Its name.
+    pub kid: KeyId,
+    /// The key.
+    pub key: Key,
+    /// Where the relay is, if the key came with a port.
+    pub port: Option<u16>,
+}
+
+/// What reading the extension's own file gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileRead {
+    /// It is not there, or the disk refused for a moment: Chrome does not say which.
+    Missing,
+    /// It is there, and no file of ours.
+    Damaged,
+    /// It was read.
+    Whole(PairingFile),
+}
+
+/// What is known of a key at one attempt to connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredKey {
+    /// There is none and was none, or the user has ended the pairing.
+    Never,
+    /// There was one, and it cannot be read.
+    Unreadable,
+    /// There is one.
+    Key(PairingKey),
+}
+
+impl StoredKey {
+    /// Decides by the file, by the key that came of a code, and by whether there ever was one.
+    #[must_use]
+    pub fn of(file: &FileRead, given: Option<PairingKey>, was_paired: bool) -> Self {
+        match (file, given) {
+            (FileRead::Whole(file), _) => match file.key() {
+                Some((kid, key)) => Self::Key(PairingKey { kid, key: *key, port: file.port }),
+                None if file.unpaired && file.v == PairingFile::V => Self::Never,
+                None => Self::Unreadable,
+            },
+            (FileRead::Damaged, _) => Self::Unreadable,
+            (FileRead::Missing, Some(given)) => Self::Key(given),
+            (FileRead::Missing, None) if was_paired => Self::Unreadable,
+            (FileRead::Missing, None) => Self::Never,
+        }
+    }
+}
+
+/// What answered to the question who listens at the relay's port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Greeting {
+    /// Nobody listens.
+    Nobody,
+    /// Somebody who is no relay that knows pairing: an older one, or another program.
+    Other,
+    /// Somebody who says to be such a relay. It may not be.
+    Relay(RelayHello),
+}
+
+/// Why what listens at the relay's port was not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unproven {
+    /// It says that it does not know our key.
+    UnknownKey,
+    /// It has shown no proof, or a wrong one.
+    NoProof,
+}
+
+/// What keeps the extension from its relay.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    #[default]
+    None,
+    /// A relay was found, and closed its door.
+    Refused,
+    /// That relay takes paired extensions only.
+    OnlyPaired,
+    UnknownKey,
+    NoProof,
+    Unreadable,
+}
+
+impl Trouble {
+    /// What the user is to know and can do.
+    pub(super) fn words(self, port: u16) -> Option<String> {
+        Some(match self {
+            Self::None => return None,
+            Self::Refused => {
+                "the relay that runs does not let this extension in; stop it, then start \
+                              ours with `playwriter ensure`"
+                    .to_owned()
+            }
+            Self::OnlyPaired => "this relay takes paired browsers only: run `playwriter extension \
+                                 install`, then click the round arrow on this extension's card in \
+                                 chrome://extensions"
+                .to_owned(),
+            Self::UnknownKey => format!(
+                "the relay at port {port} does not know this browser; run `playwriter extension \
+                 install`"
+            ),
+            Self::NoProof => format!(
+                "what answers at port {port} cannot prove that it is your relay. An older one: \
+                 `playwriter ensure`. If not, another program has the port: `playwriter doctor`. If \
+                 you forward the port, use the same number on both sides"
+            ),
+            Self::Unreadable => {
+                "pairing.json cannot be read; run `playwriter extension install`".to_owned()
+            }
+        })
+    }
+
+    /// Whether it is about a key, and so concerns all tabs.
+    pub(super) fn is_about_key(self) -> bool {
+        matches!(self, Self::UnknownKey | Self::NoProof | Self::Unreadable | Self::OnlyPaired)
+    }
+}
+
+impl From<Unproven> for Trouble {
+    fn from(why: Unproven) -> Self {
+        match why {
+            Unproven::UnknownKey => Self::UnknownKey,
+            Unproven::NoProof => Self::NoProof,
+        }
+    }
+}

@@ -72,7 +72,7 @@ check: ## Check format, lints and documentation
 	@$(STEP) "format" cargo fmt --check
 	@$(STEP) "lints" cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@$(STEP) "lints of the relay without its features" cargo clippy --quiet -p relay --all-targets -- -D warnings
-	@$(STEP) "lints for wasm32" cargo clippy --quiet -p extension-wasm -p shared-protocol --all-targets \
+	@$(STEP) "lints for wasm32" cargo clippy --quiet -p extension-wasm -p extension-core -p shared-protocol --all-targets \
 		--target wasm32-unknown-unknown -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" $(STEP) "documentation" cargo doc --quiet --workspace --no-deps
 

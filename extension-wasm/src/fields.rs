@@ -9,7 +9,7 @@ use shared_protocol::pairing::{
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::payload::parse;
-use crate::state::FileRead;
+use extension_core::FileRead;
 
 /// Reads `pairing.json`, or what was kept like it.
 pub(crate) fn pairing_file(text: &JsString) -> FileRead {

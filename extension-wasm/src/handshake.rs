@@ -14,8 +14,8 @@ use web_sys::{MessageEvent, WebSocket};
 
 use crate::crypto::{self, HmacKey};
 use crate::fields;
-use crate::state::{PairingKey, Unproven};
 use crate::time;
+use extension_core::{PairingKey, Unproven};
 
 /// How long the relay may take for each of its steps.
 const STEP: Duration = Duration::from_secs(5);

@@ -8,8 +8,8 @@ use web_sys::RequestCache;
 
 use crate::chrome::{runtime, storage};
 use crate::perform::log_failure;
-use crate::state::{FileRead, StoredKey};
 use crate::{fields, handshake};
+use extension_core::{FileRead, StoredKey};
 
 /// Reads the key anew: the file may have been replaced since.
 pub(crate) async fn read() -> StoredKey {

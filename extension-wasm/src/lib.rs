@@ -1,6 +1,6 @@
 //! The extension's background worker.
 //!
-//! [`state`] is the whole extension as a pure machine; everything else performs its effects and
+//! [`extension_core`] is the whole extension as a pure machine; everything else performs its effects and
 //! turns what Chrome says into its inputs. The functions here are what the loader
 //! (`extension-shell/background.js`) calls; the loader itself decides nothing.
 
@@ -13,7 +13,6 @@ mod key;
 mod payload;
 mod perform;
 mod relay_socket;
-pub mod state;
 mod time;
 
 use std::cell::RefCell;
@@ -27,11 +26,11 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use chrome::{alarms, debugger, offscreen, runtime, storage, tabs};
 use error::ChromeError;
+use extension_core::{GroupId, Input, Snapshot, Status, WindowId, Worker};
 use payload::to_js;
 pub use payload::{JsPayload, from_text, to_text};
 use perform::log_failure;
 use relay_socket::RelaySocket;
-use state::{GroupId, Input, Snapshot, Status, WindowId, Worker};
 
 /// Wakes the worker to look for the relay, should Chrome have put it to sleep.
 const WAKE_UP: &str = "look-for-relay";

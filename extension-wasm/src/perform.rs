@@ -18,10 +18,10 @@ use crate::chrome::{
 use crate::error::ChromeError;
 use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
-use crate::state::{
+use crate::{SHELL, fields, key, step, time};
+use extension_core::{
     Bounds, Effect, Greeting, Icon, Input, Place, Silence, Ticket, WindowId, WindowOf, is_barred,
 };
-use crate::{SHELL, fields, key, step, time};
 
 /// How long to rest before looking for the relay again.
 const RETRY: Duration = Duration::from_secs(1);

@@ -14,7 +14,7 @@ use web_sys::{CloseEvent, MessageEvent, UrlSearchParams, WebSocket};
 
 use crate::handshake::Handshake;
 use crate::payload::{JsPayload, from_text, to_js, to_text};
-use crate::state::{Attempt, Input, PairingKey, Unproven};
+use extension_core::{Attempt, Input, PairingKey, Unproven};
 
 /// More than the largest two messages: a relay that lets this much pile up does not read.
 const MAX_BUFFERED: u32 = 512 * 1024 * 1024;

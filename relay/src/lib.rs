@@ -4,12 +4,10 @@
 //! connects on the other and sees a browser endpoint. The relay never starts or owns the browser
 //! it serves, and it never looks into a payload that it only passes on.
 //!
-//! [`state`] is the whole relay as a pure machine; [`server`] is sockets and a clock around it.
+//! [`relay_core`] is the whole relay as a pure machine; [`server`] is sockets and a clock around it.
 
 pub mod browser;
-pub mod browser_version;
 pub mod bundled;
-pub mod cdp;
 pub mod client;
 pub mod descriptors;
 pub mod executor;
@@ -17,14 +15,12 @@ pub mod log;
 pub mod mcp;
 mod own_socket;
 pub mod pairing;
-pub mod payload;
 pub mod persistent;
 mod proof;
 mod record;
 pub mod sandbox;
 mod secret;
 pub mod server;
-pub mod state;
 
 pub use persistent::{
     ConnectOptions, ConnectedExtension, Connection, PersistentRelay, PersistentRelayOptions,

@@ -51,7 +51,6 @@ use crate::own_socket::OwnSocket;
 use crate::persistent::{RelayServerError, folder_of};
 use crate::record::Note;
 use crate::secret::{Secret, SecretError};
-use crate::state::{self, Input, Relay};
 use accept::Accept;
 pub(crate) use browsers::Browsers;
 pub use changes::RelayEvent;
@@ -66,6 +65,7 @@ pub use pairing::PairingMode;
 use peer::Peers;
 pub use peer::user_at_ipv6_loopback;
 use refusals::Refusals;
+use relay_core::{Input, Relay};
 pub use token::Token;
 use tokens::Tokens;
 use users::Users;
@@ -91,7 +91,7 @@ pub struct RelayOptions {
     /// Users of this machine who are served like this one and root.
     pub allowed_users: Vec<AllowedUser>,
     /// What clients may do beyond driving tabs.
-    pub policy: state::Policy,
+    pub policy: relay_core::Policy,
     /// What the relay leaves on disk.
     pub logs: Option<Logs>,
     /// Takes the relay's words, which otherwise go to the process's own `tracing`.
@@ -126,7 +126,7 @@ impl Default for RelayOptions {
             allowed_hosts: Vec::new(),
             token: None,
             allowed_users: Vec::new(),
-            policy: state::Policy::default(),
+            policy: relay_core::Policy::default(),
             logs: None,
             logger: None,
             note: None,
@@ -163,7 +163,7 @@ pub struct RelayServerOptions {
 impl Default for RelayServerOptions {
     fn default() -> Self {
         let RelayOptions { host, port, token, policy, .. } = RelayOptions::default();
-        let state::Policy { separate_window, opens_first_tab: auto_enable, .. } = policy;
+        let relay_core::Policy { separate_window, opens_first_tab: auto_enable, .. } = policy;
         Self { port, host, token, logger: None, separate_window, auto_enable, home: None }
     }
 }
@@ -172,10 +172,10 @@ impl From<RelayServerOptions> for RelayOptions {
     fn from(options: RelayServerOptions) -> Self {
         let RelayServerOptions { port, host, token, logger, separate_window, auto_enable, home } =
             options;
-        let policy = state::Policy {
+        let policy = relay_core::Policy {
             separate_window,
             opens_first_tab: auto_enable,
-            ..state::Policy::default()
+            ..relay_core::Policy::default()
         };
         let secret = folder_of(home.as_deref(), port).ok();
         Self { host, port, token, logger, policy, secret, ..Self::default() }

@@ -44,7 +44,7 @@ use std::time::Duration;
 
 use relay::browser::Browser;
 use relay::server::{RelayOptions, RelayServer, Token};
-use relay::state::Policy;
+use relay_core::Policy;
 use serde_json::{Value, json};
 use shared_protocol::http::PagesStatus;
 use tokio::net::TcpSocket;

@@ -9,8 +9,8 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use super::{answer, argument, eventually, promptly};
 use crate::error::ChromeError;
 use crate::payload::JsPayload;
-use crate::state::Debuggee;
 use crate::time;
+use extension_core::Debuggee;
 
 const PROTOCOL_VERSION: &str = "1.3";
 

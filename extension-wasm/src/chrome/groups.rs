@@ -6,7 +6,7 @@ use shared_protocol::TabId;
 
 use super::{answer, argument, promptly, tabs};
 use crate::error::ChromeError;
-use crate::state::{GroupId, WindowId};
+use extension_core::{GroupId, WindowId};
 
 const TITLE: &str = "playwriter";
 const COLOUR: &str = "green";

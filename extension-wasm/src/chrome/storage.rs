@@ -7,7 +7,7 @@ use super::{answer, argument, promptly};
 use crate::error::ChromeError;
 use crate::fields;
 use crate::payload::JsPayload;
-use crate::state::{FileRead, PairingKey, Settings, Snapshot};
+use extension_core::{FileRead, PairingKey, Settings, Snapshot};
 
 /// What `chrome.storage.local` holds: the user's settings, and who this installation is. A setting
 /// of the wrong type is as good as none.

@@ -5,7 +5,7 @@ use shared_protocol::TabId;
 
 use super::{answer, argument, promptly};
 use crate::error::ChromeError;
-use crate::state::{GroupId, WindowId};
+use extension_core::{GroupId, WindowId};
 
 /// `chrome.tabGroups.TAB_GROUP_ID_NONE`
 pub(crate) const NO_GROUP: GroupId = GroupId(-1);

@@ -5,7 +5,7 @@ use shared_protocol::WindowState;
 
 use super::{answer, argument, promptly, tabs};
 use crate::error::ChromeError;
-use crate::state::{Bounds, WindowId};
+use extension_core::{Bounds, WindowId};
 
 /// The part of a window that the relay may know.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -9,8 +9,8 @@ use relay::executor::ExecutorOptions;
 use relay::log::Logs;
 use relay::sandbox::{AgentsNetwork, SandboxMode};
 use relay::server::{AllowedUser, PairingMode, RelayOptions, RelayServer, StartError, Token};
-use relay::state::{AgentsMay, Policy};
 use relay::{RelayServerError, version_of_ours};
+use relay_core::{AgentsMay, Policy};
 use shared_protocol::http::Version;
 
 use super::home_folder;

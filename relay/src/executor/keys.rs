@@ -10,7 +10,7 @@ use warp::http::HeaderMap;
 
 use super::limits::MAX_SOCKETS;
 use crate::server::Token;
-use crate::state::Confinement;
+use relay_core::Confinement;
 
 /// The keys of all workers that run.
 #[derive(Debug, Clone, Default)]

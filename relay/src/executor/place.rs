@@ -12,7 +12,7 @@ use super::playwright::{Playwright, home_folder};
 use super::runtime::{Node, RuntimeError};
 use super::worker::{Start, Worker};
 use super::{ExecutorOptions, scripts};
-use crate::state::Confinement;
+use relay_core::Confinement;
 
 /// What all sessions of a relay have in common.
 #[derive(Debug)]

@@ -337,7 +337,7 @@ mod tests {
     use super::super::worker::Start;
     use super::super::{ExecutorOptions, fake_program};
     use super::*;
-    use crate::state::Confinement;
+    use relay_core::Confinement;
 
     /// Says that it is there, and answers nothing from then on.
     const BLOCKED: &str = "#!/bin/sh

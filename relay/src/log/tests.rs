@@ -7,9 +7,9 @@ use tempfile::TempDir;
 
 use super::traffic::Cause;
 use super::*;
-use crate::cdp::{Command, Frame};
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
-use crate::state::{ClientId, ConnectionId, Effect, Input};
+use relay_core::cdp::{Command, Frame};
+use relay_core::payload::{ExtensionMessage, Payload, RelayMessage};
+use relay_core::{ClientId, ConnectionId, Effect, Input};
 
 const CLIENT: ClientId = ClientId(1);
 const EXTENSION: ConnectionId = ConnectionId(2);

@@ -12,11 +12,11 @@ use super::Lines;
 use super::entry::{Body, Direction, Entry, Message, Source};
 use super::excerpt::{Excerpt, Secret};
 use super::typed;
-use crate::cdp::{Command, Frame};
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 use crate::server::Token;
-use crate::state::{ClientId, ConnectionId, Effect, Input};
 use outstanding::{Asked, Outstanding};
+use relay_core::cdp::{Command, Frame};
+use relay_core::payload::{ExtensionMessage, Payload, RelayMessage};
+use relay_core::{ClientId, ConnectionId, Effect, Input};
 
 /// No method and no session that means anything has a longer name.
 const LONGEST_NAME: usize = 256;

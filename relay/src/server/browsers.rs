@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::events::Handle;
-use crate::state::Relay;
+use relay_core::Relay;
 
 /// The extension looks for the relay once a second; a worker that is waking takes a little longer.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -8,9 +8,9 @@ use tokio::time::timeout;
 
 use super::events::{Event, Handle, Peer};
 use super::outbox::{LIMIT, Outgoing, Pending, outbox};
-use crate::cdp::{Command, Error, Frame};
-use crate::payload::Payload;
-use crate::state::Input;
+use relay_core::Input;
+use relay_core::cdp::{Command, Error, Frame};
+use relay_core::payload::Payload;
 
 /// How long a tab may take to open or close before whoever asked is told.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -6,7 +6,7 @@ use shared_protocol::TargetId;
 use shared_protocol::http::PagesStatus;
 use tokio::sync::{broadcast, watch};
 
-use crate::state::Relay;
+use relay_core::Relay;
 
 /// How many events may wait for a program that does not look; then it misses the oldest.
 const WAITING: usize = 256;

@@ -16,7 +16,7 @@ use super::refusals::Refusals;
 use super::reply::{self, Body, text};
 use crate::executor::Executor;
 use crate::record::Pen;
-use crate::state::{Input, Relay};
+use relay_core::{Input, Relay};
 
 /// More than any request here has to say.
 const MAX_BODY: u64 = 1024;

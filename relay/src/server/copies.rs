@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 
-use crate::state::{ToldFile, WantedCopy};
+use relay_core::{ToldFile, WantedCopy};
 
 /// How many names are tried where others are taken.
 const MAX_NAMES: u32 = 1000;

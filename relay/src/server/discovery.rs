@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use shared_protocol::TargetId;
 
 use super::token::Token;
-use crate::payload::TargetInfo;
-use crate::state::Relay;
+use relay_core::Relay;
+use relay_core::payload::TargetInfo;
 
 /// Where the asker reached the relay. Addresses follow its own `Host`, so that they work through a
 /// tunnel, and carry the token that it has shown: some clients have no other place for it.

@@ -14,8 +14,8 @@ use super::events::{Event, Peer};
 use super::outbox::{Full, LIMIT_FOR_ALL, Outbox, Outgoing};
 use super::token::Token;
 use crate::log::{Traffic, line};
-use crate::payload::{ExtensionMessage, RelayMessage};
-use crate::state::{Effect, Input, MAX_CLIENTS, Relay};
+use relay_core::payload::{ExtensionMessage, RelayMessage};
+use relay_core::{Effect, Input, MAX_CLIENTS, Relay};
 
 /// The one loop that owns the relay, and the one that looks at the clock for it.
 #[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
@@ -194,7 +194,7 @@ mod tests {
     use super::super::outbox::outbox;
     use super::super::outbox::tests::event;
     use super::*;
-    use crate::state::ClientId;
+    use relay_core::ClientId;
 
     #[test]
     fn when_too_much_waits_for_all_the_longest_queue_goes_and_the_others_stay() {

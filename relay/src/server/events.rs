@@ -8,7 +8,7 @@ use shared_protocol::TargetId;
 use tokio::sync::{mpsc, oneshot};
 
 use super::outbox::Outbox;
-use crate::state::{ClientId, ConnectionId, Input, Relay};
+use relay_core::{ClientId, ConnectionId, Input, Relay};
 
 /// How many inputs may wait for the event loop before sockets stop being read.
 const INBOX: usize = 256;

@@ -14,7 +14,7 @@ use super::events::Handle;
 use super::guard::{Caller, Door, Policy, caller};
 use super::protocol;
 use super::reply::{self, Body, text};
-use crate::cdp::Error;
+use relay_core::cdp::Error;
 
 /// What follows `/json`.
 #[derive(Debug, Clone, PartialEq, Eq)]

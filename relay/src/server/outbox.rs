@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::cdp::Frame;
-use crate::payload::RelayMessage;
+use relay_core::cdp::Frame;
+use relay_core::payload::RelayMessage;
 use shared_protocol::CloseCode;
 
 /// How much may wait for a client beside the largest message, which passes whatever its size. Chrome's
@@ -175,7 +175,7 @@ impl Outgoing {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::payload::Payload;
+    use relay_core::payload::Payload;
 
     #[test]
     fn frames_leave_in_the_order_in_which_they_came() {

@@ -28,8 +28,8 @@ use super::reply::text;
 use super::routes::upgraded;
 use super::socket::{self, MAX_MESSAGE};
 use crate::pairing as files;
-use crate::state::Input;
 use handshake::Proven;
+use relay_core::Input;
 
 /// How many handshakes may be unfinished at once: of this user, and of all others together.
 const MAX_OURS: usize = 64;

@@ -20,7 +20,7 @@ use super::reply::{self, Body, text};
 use super::socket::{self, MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use super::{control, json, mcp, sessions};
 use crate::executor::{Entry, Executor};
-use crate::state::{Input, Relay};
+use relay_core::{Input, Relay};
 
 const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
 

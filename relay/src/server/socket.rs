@@ -12,9 +12,9 @@ use warp::ws::{Message, WebSocket};
 
 use super::events::{Event, Handle, Peer};
 use super::outbox::{EXTENSION_LIMIT, LIMIT, Outgoing, Parting, Pending, outbox};
-use crate::cdp::Command;
-use crate::payload::ExtensionMessage;
-use crate::state::Input;
+use relay_core::Input;
+use relay_core::cdp::Command;
+use relay_core::payload::ExtensionMessage;
 
 /// The largest message either way. Clients accept about as much.
 pub(crate) const MAX_MESSAGE: usize = 256 * 1024 * 1024;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::place::{PROGRAM, Place};
 use relay::client::{Client, Endpoint};
 use relay::server::{RelayOptions, RelayServer, Token};
-use relay::state::Policy;
 use relay::{
     PersistentRelay, PersistentRelayOptions, RelayServerError, StopOptions, VERSION, WaitOptions,
     ensure_persistent_relay, stop_relay, wait_for_extension,
 };
+use relay_core::Policy;
 use serde_json::json;
 use shared_protocol::http::{RelaySettings, RelayStatus};
 use tokio::net::TcpListener;

@@ -2,7 +2,7 @@
 
 use end_to_end::Stage;
 use relay::server::RelayOptions;
-use relay::state::Policy;
+use relay_core::Policy;
 use serde_json::{Value, json};
 
 #[tokio::test]

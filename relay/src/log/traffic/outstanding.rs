@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::state::ClientId;
+use relay_core::ClientId;
 
 /// More are never waited for at once in earnest. What was asked before is forgotten, and its answer
 /// then not shown.

@@ -33,7 +33,7 @@ use awake::Awake;
 pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
-pub(crate) use control::is_barred;
+pub use control::is_barred;
 use downloads::Downloads;
 pub use effect::Effect;
 use for_chrome::NoFields;

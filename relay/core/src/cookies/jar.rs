@@ -13,11 +13,11 @@ use super::shapes::{self, NewCookie};
 use super::{NewCookies, params};
 use crate::cdp::{Command, Error};
 use crate::payload::{Payload, RelayMessage};
-use crate::state::requests::{Asker, Purpose, QUICK, Request};
-use crate::state::restricted::OnRefusal;
-use crate::state::sessions::Seat;
-use crate::state::turn::Turn;
-use crate::state::{ConnectionId, Relay};
+use crate::requests::{Asker, Purpose, QUICK, Request};
+use crate::restricted::OnRefusal;
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 /// Shows that the extension can be asked for cookies.
 type Proof = Understood<{ Feature::Cookies as u8 }>;
@@ -111,7 +111,7 @@ impl Relay {
     }
 
     /// The extension has answered.
-    pub(in crate::state) fn jar_answered(
+    pub(crate) fn jar_answered(
         &mut self,
         asked: InJar,
         outcome: Result<Payload, Error>,

@@ -249,7 +249,7 @@ fn what_a_worker_was_about_to_take_the_next_one_takes() {
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
     let written = worker.0.handle(Input::IconClicked { tab: OTHER });
     let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
-    let mut snapshot: crate::state::Snapshot<Json> =
+    let mut snapshot: crate::Snapshot<Json> =
         serde_json::from_value(serde_json::to_value(&snapshot).unwrap()).unwrap();
     // The shell found that the first tab's debugger was taken away meanwhile.
     snapshot.tabs.clear();

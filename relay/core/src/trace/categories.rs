@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
-use crate::state::on_target::params;
 
 /// What the performance panel of DevTools, Playwright, Puppeteer and Lighthouse ask for, without
 /// `navigation`, `net` and `netlog`, which tell of all tabs, and without what Chrome writes about itself.

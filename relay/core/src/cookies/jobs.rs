@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::key::{Doomed, Key};
 use super::shapes::NewCookie;
+use crate::ClientId;
 use crate::cdp::Error;
-use crate::state::ClientId;
-use crate::state::requests::Asker;
+use crate::requests::Asker;
 
 /// How many cookies of its own a client is known by; the oldest are forgotten first.
 const MAX_OWN: usize = 500;

@@ -2,7 +2,7 @@
 
 use super::script::{A, B, Script};
 use super::*;
-use crate::state::requests::QUICK;
+use crate::requests::QUICK;
 
 const OWN: &str = r#"{"cookies":[{"name":"own","value":"1","url":"https://a.example/"}]}"#;
 

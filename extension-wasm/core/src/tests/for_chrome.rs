@@ -6,7 +6,7 @@ use shared_protocol::{
 };
 
 use super::*;
-use crate::state::{Bounds, WindowOf};
+use crate::{Bounds, WindowOf};
 
 #[test]
 fn a_window_is_found_by_page_or_by_id() {

@@ -3,8 +3,8 @@
 //! knows are counted, and given out in the order in which they began.
 
 use super::{Download, Downloads, Reason, Search};
-use crate::state::turn::Turn;
-use crate::state::{ConnectionId, Relay};
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 /// The downloads from one address that are being named.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Tabs that do not answer when they are taken, or are put to sleep.
 
 use super::*;
-use crate::state::Silence;
+use crate::Silence;
 
 const BUSY: Input<Json> = Input::FellSilent { tab: TAB, silence: Silence::Busy };
 

@@ -416,7 +416,7 @@ fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> DetachedFromTarget
 }
 
 /// Whether Chrome refuses the page that a tab shows, rather than the tab.
-pub(crate) fn is_barred(why: &str) -> bool {
+pub fn is_barred(why: &str) -> bool {
     [
         "Cannot access a chrome",
         "Cannot access contents of",

@@ -6,6 +6,8 @@
 mod announce;
 mod attaching;
 mod browser_domain;
+pub mod browser_version;
+pub mod cdp;
 mod children;
 mod clients;
 mod confinement;
@@ -26,6 +28,7 @@ mod from_extension;
 mod later;
 mod on_target;
 mod overrides;
+pub mod payload;
 mod permissions;
 mod reconnect;
 mod requests;
@@ -68,7 +71,7 @@ use turn::Turn;
 
 /// How many clients may be connected, and how many extensions. Those that have not proven themselves
 /// are counted apart: anybody can make up any number of them.
-pub(crate) const MAX_CLIENTS: usize = 256;
+pub const MAX_CLIENTS: usize = 256;
 const MAX_EXTENSIONS: usize = 64;
 const MAX_UNPROVEN: usize = 8;
 

@@ -93,4 +93,4 @@ $(DIST)/manifest.json: $(SOURCES)
 	@cp extension-shell/manifest.json $(DIST)/
 
 clean: ## Remove everything that was built
-	rm -rf target $(DIST) tests/node_modules tests/released/node_modules
+	rm -rf target $(DIST) tests/node_modules tests/compatibility/released/node_modules

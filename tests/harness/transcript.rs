@@ -1,7 +1,7 @@
 //! What an extension, the relay and a client said to each other: recorded once per generation of the
 //! extension, replayed against every relay after.
 //!
-//! `tests/transcripts` has a file per generation, with one line per message, in the order in which
+//! `tests/compatibility/transcripts` has a file per generation, with one line per message, in the order in which
 //! they were seen.
 
 mod recorder;
@@ -102,7 +102,7 @@ fn file_of(generation: &str) -> PathBuf {
 }
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("compatibility/transcripts")
 }
 
 fn parsed(message: &RawValue) -> Value {

@@ -66,8 +66,7 @@ fn page() -> String {
             continue;
         }
         writeln!(page, "\n## {}\n", threat.title()).unwrap();
-        writeln!(page, "| attack | outcome | test in `tests/tests/behaviour/intruders/` |")
-            .unwrap();
+        writeln!(page, "| attack | outcome | test in `tests/behaviour/intruders/` |").unwrap();
         writeln!(page, "| --- | --- | --- |").unwrap();
         for (part, attacks) in PARTS {
             for Attack { attack, outcome, name, .. } in attacks.iter().filter(of_threat) {

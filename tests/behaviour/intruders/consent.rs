@@ -14,7 +14,7 @@ pub(super) const ATTACKS: &[Attack] = &[attack!(
 
 #[tokio::test]
 async fn a_tab_that_an_extension_puts_into_the_group_is_not_handed_over() {
-    let stage = Stage::beside_intruder("tab-grouper").await;
+    let stage = Stage::beside_extension("tab-grouper").await;
     let other = "chrome.tabs.create({ url: 'about:blank', active: false }).then((tab) => tab.id)";
     let other = stage.in_worker(other).await;
     stage.control_tab().await;

@@ -108,7 +108,7 @@ async fn a_download_is_found_where_chrome_put_it() {
     assert_eq!(found["state"], "complete", "{found}");
     let path = Path::new(found["path"].as_str().unwrap());
     assert_eq!(path.file_name().unwrap(), "saved.pdf");
-    let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("site/page.pdf");
+    let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/site/page.pdf");
     assert_eq!(std::fs::read(path).unwrap(), std::fs::read(original).unwrap());
 
     let id = found["id"].as_i64().unwrap();

@@ -1,6 +1,6 @@
 //! Scripts that ask the stage for what only the stage can do, and end with results.
 //!
-//! `tests/clients/features.mjs` says how they are talked to.
+//! `tests/conformance/features.mjs` says how they are talked to.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -16,7 +16,7 @@ use crate::Results;
 /// Every part has a limit; a script that takes longer than this has lost its way.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Runs a script of `tests/clients` and answers what it asks.
+/// Runs a script of `tests/conformance` and answers what it asks.
 pub(crate) async fn run(
     script: &str,
     arguments: &[&str],
@@ -25,7 +25,7 @@ pub(crate) async fn run(
 ) -> Results {
     let home = tempfile::tempdir().expect("a temporary folder can be made");
     let mut node = Command::new("node")
-        .arg(Path::new("clients").join(script))
+        .arg(Path::new("conformance").join(script))
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("HOME", home.path())

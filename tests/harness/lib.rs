@@ -117,16 +117,6 @@ impl Stage {
         stage
     }
 
-    /// As [`Stage::new`], in a browser that has the extensions in `tests/extensions` too.
-    pub async fn with_other_extensions() -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("extensions");
-        let others = std::fs::read_dir(folder).expect("there are other extensions");
-        let others = others.map(|entry| entry.expect("a folder can be read").path());
-        let stage = Self::set_up(&others.collect::<Vec<_>>(), false, true).await.with_relay().await;
-        stage.status_when("the extension to connect", |status| status.connected).await;
-        stage
-    }
-
     /// Sets up all parts but the relay, whose port is free.
     pub async fn without_relay() -> Self {
         Self::set_up(&[], false, true).await
@@ -152,14 +142,14 @@ impl Stage {
         stage
     }
 
-    /// As [`Stage::new`], in a browser that has an extension of `tests/intruders` too.
-    pub async fn beside_intruder(name: &str) -> Self {
-        Self::beside_intruder_as(name, RelayOptions::default()).await
+    /// As [`Stage::new`], in a browser that has an extension of `tests/fixtures/extensions` too.
+    pub async fn beside_extension(name: &str) -> Self {
+        Self::beside_extension_as(name, RelayOptions::default()).await
     }
 
-    /// As [`Stage::beside_intruder`], with options of the test's own for the relay.
-    pub async fn beside_intruder_as(name: &str, options: RelayOptions) -> Self {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("intruders").join(name);
+    /// As [`Stage::beside_extension`], with options of the test's own for the relay.
+    pub async fn beside_extension_as(name: &str, options: RelayOptions) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/extensions").join(name);
         let mut stage = Self::set_up(&[folder], false, true).await;
         stage.start_relay_as(options).await;
         stage.status_when("the extension to connect", |status| status.connected).await;

@@ -19,14 +19,14 @@ pub async fn may_make_networks() -> bool {
     tried.is_ok_and(|tried| tried.status.success())
 }
 
-/// Browser and relay on one machine, `tests/machines/far.mjs` on another: gives what that found.
+/// Browser and relay on one machine, `tests/two_networks/far.mjs` on another: gives what that found.
 pub async fn on_two_machines(token: &str) -> Value {
     let home = tempfile::tempdir().expect("a temporary folder can be made");
     let mut running = relay_program::without_settings(Command::new("unshare"));
     running
         .args(UNSHARE)
         .arg("./two.sh")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("machines"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("two_networks"))
         .env("HOME", home.path())
         .env("PATH", relay_program::path())
         .env("PLAYWRITER_TOKEN", token)

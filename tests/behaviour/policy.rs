@@ -132,7 +132,7 @@ async fn a_download_does_not_replace_a_file_of_the_users() {
     );
     let free = folder.join("saved (1).pdf");
     assert_eq!(stage.playwright(&body).await, json!(free));
-    let original = concat!(env!("CARGO_MANIFEST_DIR"), "/site/page.pdf");
+    let original = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/site/page.pdf");
     assert_eq!(std::fs::read(free).unwrap(), std::fs::read(original).unwrap());
     assert_eq!(std::fs::read_to_string(folder.join("saved.pdf")).unwrap(), "the user's");
     stage.end().await;

@@ -34,7 +34,7 @@ const CHANGES: [&str; 3] = ["/sessions", "/mcp", "/shutdown"];
 #[tokio::test]
 async fn a_paired_relay_wants_a_token_whatever_the_headers_say() {
     let options = RelayOptions { paired: true, ..RelayOptions::default() };
-    let stage = Stage::beside_intruder_as("header-stripper", options).await;
+    let stage = Stage::beside_extension_as("header-stripper", options).await;
     let told = attack(&stage, None, &["/cdp", "/devtools/browser/x"]).await;
     for path in QUESTIONS {
         assert_eq!(told[path], 401, "{told}");
@@ -46,7 +46,7 @@ async fn a_paired_relay_wants_a_token_whatever_the_headers_say() {
 
 #[tokio::test]
 async fn without_pairing_an_extension_that_changes_headers_is_a_program() {
-    let stage = Stage::beside_intruder("header-stripper").await;
+    let stage = Stage::beside_extension("header-stripper").await;
     let told = attack(&stage, None, &["/cdp"]).await;
     assert_eq!(told["/json/list"], 200, "SECURITY.md says so: {told}");
     assert_eq!(told["/cdp"], false, "{told}");
@@ -58,7 +58,7 @@ async fn without_pairing_an_extension_that_changes_headers_is_a_program() {
 
 #[tokio::test]
 async fn the_origin_of_our_extension_opens_no_door() {
-    let stage = Stage::beside_intruder("header-stripper").await;
+    let stage = Stage::beside_extension("header-stripper").await;
     let ours = format!("chrome-extension://{}", relay::EXTENSION_ID);
     let as_ours = "/extension?browser=Chrome&installId=made-up";
     let told = attack(&stage, Some(&ours), &[as_ours, "/cdp"]).await;

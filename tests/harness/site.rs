@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use warp::Filter;
 
-/// Serves `tests/site`, and what a file cannot do, on a free port until it is dropped.
+/// Serves `tests/fixtures/site`, and what a file cannot do, on a free port until it is dropped.
 #[derive(Debug)]
 pub struct Site {
     address: SocketAddr,
@@ -18,7 +18,7 @@ pub struct Site {
 
 impl Site {
     pub(crate) async fn start() -> Self {
-        let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("site");
+        let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/site");
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("there is a free port");
         let address = listener.local_addr().expect("the listener has an address");
         let routes = answers::routes().or(warp::fs::dir(pages));

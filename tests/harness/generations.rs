@@ -1,5 +1,5 @@
 //! Extensions and relays of different ages, each with each: ours, and the releases in
-//! `tests/released`, as they were published.
+//! `tests/compatibility/released`, as they were published.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::{
     relay_program, script,
 };
 
-/// What is tried with every pair, in this order, by `tests/clients/generations.mjs`.
+/// What is tried with every pair, in this order, by `tests/conformance/generations.mjs`.
 pub const SCENARIOS: [&str; 9] = [
     "a first tab for who finds none",
     "connect",
@@ -277,5 +277,5 @@ fn dist(version: &str) -> PathBuf {
 }
 
 fn released() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("released")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("compatibility/released")
 }

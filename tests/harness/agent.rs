@@ -223,7 +223,7 @@ impl Agent {
 
 /// The program that is an official client.
 fn client(sdk: Sdk) -> Command {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("mcp");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("agents");
     let (program, script) = match sdk {
         Sdk::TypeScript => ("node", folder.join("agent.mjs")),
         Sdk::Python => ("python3", folder.join("agent.py")),

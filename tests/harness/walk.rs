@@ -1,4 +1,4 @@
-//! The walk over Playwright's public methods (`tests/walk`).
+//! The walk over Playwright's public methods (`tests/api_coverage`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 /// Walks Playwright's public methods over a CDP endpoint: from case to `ok`, or what went wrong.
 pub async fn walk_playwright(cdp: &str, site: &str) -> BTreeMap<String, String> {
     let walking = Command::new("node")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("walk/walk.mjs"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("api_coverage/walk.mjs"))
         .args([cdp, site])
         .stdin(Stdio::null())
         .kill_on_drop(true)

@@ -3,7 +3,7 @@
 use end_to_end::Stage;
 use serde_json::json;
 
-/// A page of the extension in `tests/extensions`, whose id follows from the key in its manifest.
+/// A page of the extension in `tests/fixtures/extensions`, whose id follows from the key in its manifest.
 const FRAME_OF_ANOTHER: &str = "chrome-extension://dafbdngoojoailcalhimlpijjgnjclbo/frame.html";
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn a_pdf_takes_the_debugger_away_and_the_tab_is_taken_back() {
 
 #[tokio::test]
 async fn a_frame_of_another_extension_does_not_stop_an_attach() {
-    let stage = Stage::with_other_extensions().await;
+    let stage = Stage::beside_extension("frame-injector").await;
     visit(&stage, &(stage.site.url() + "/index.html?inject")).await;
     let toggled = stage.control_tab().await;
     assert_eq!(toggled["isConnected"], true, "{toggled}");
@@ -143,7 +143,7 @@ async fn a_frame_of_another_extension_does_not_stop_an_attach() {
 
 #[tokio::test]
 async fn pages_that_chrome_keeps_to_itself_are_refused_with_its_reason() {
-    let stage = Stage::with_other_extensions().await;
+    let stage = Stage::beside_extension("frame-injector").await;
     for (url, why) in [
         ("chrome://version/", "Cannot access a chrome:// URL"),
         ("https://chromewebstore.google.com/", "The extensions gallery cannot be scripted."),
@@ -160,7 +160,7 @@ async fn pages_that_chrome_keeps_to_itself_are_refused_with_its_reason() {
 #[tokio::test]
 async fn a_page_from_a_file_is_controlled_where_chrome_allows_it() {
     let stage = Stage::new().await;
-    let file = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/site/index.html");
+    let file = concat!("file://", env!("CARGO_MANIFEST_DIR"), "/fixtures/site/index.html");
     visit(&stage, file).await;
     stage.control_tab().await;
     assert_eq!(stage.playwright("return context.pages()[0].title()").await, "a page");

@@ -1,6 +1,6 @@
 //! What real clients can do: runs the script of a client, feature by feature.
 //!
-//! The scripts are in `tests/clients`; `features.mjs` there says how they are talked to.
+//! The scripts are in `tests/conformance`; `features.mjs` there says how they are talked to.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Client {
     pub family: &'static str,
     /// Its version, if the table has several.
     pub version: &'static str,
-    /// The script in `tests/clients`, unless it is a Rust client.
+    /// The script in `tests/conformance`, unless it is a Rust client.
     script: Option<&'static str>,
     /// The package in `tests/package.json` that the script loads.
     package: &'static str,

@@ -10,8 +10,8 @@ use relay::server::RelayOptions;
 use serde_json::Value;
 
 use super::attack::{Attack, attack};
-use crate::behaviour::mcp::{failed, ok};
-use crate::behaviour::mcp_confined::PROCESS;
+use crate::behaviour::agents::answers::{failed, ok};
+use crate::behaviour::agents::confinement::PROCESS;
 
 pub(super) const ATTACKS: &[Attack] = &[
     attack!(

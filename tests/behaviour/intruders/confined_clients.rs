@@ -10,8 +10,8 @@ use relay::log::Logs;
 use relay::server::RelayOptions;
 use serde_json::Value;
 
-use super::super::mcp::{failed, ok};
 use super::attack::{Attack, attack};
+use crate::behaviour::agents::answers::{failed, ok};
 use downloads::{
     a_download_of_another_extension_s_making_takes_no_file_along,
     a_made_up_download_takes_the_place_of_no_file,

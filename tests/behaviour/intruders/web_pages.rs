@@ -4,7 +4,7 @@ use end_to_end::{Sdk, Stage};
 use serde_json::json;
 
 use super::attack::{Attack, attack};
-use crate::behaviour::mcp::ok;
+use crate::behaviour::agents::answers::ok;
 
 pub(super) const ATTACKS: &[Attack] = &[
     attack!(

@@ -4,8 +4,8 @@ use end_to_end::{Agent, Sdk, Stage, playwright_core, program};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use super::mcp::{failed, ok};
-use super::mcp_confined::PROCESS;
+use super::answers::{failed, ok};
+use super::confinement::PROCESS;
 
 #[tokio::test]
 async fn code_cannot_reach_the_relay_that_others_use() {

@@ -5,8 +5,8 @@ use serde_json::json;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::mcp::{failed, ok};
-use super::mcp_confined::PROCESS;
+use super::answers::{failed, ok};
+use super::confinement::PROCESS;
 
 const CLOSE_TABS: &str =
     "chrome.tabs.create({}).then(() => chrome.tabs.query({ url: '*://*/form.html' }))

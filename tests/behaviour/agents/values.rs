@@ -5,7 +5,7 @@ use std::fmt::Write;
 use end_to_end::{Agent, Sdk, Stage};
 use serde_json::json;
 
-use super::mcp::{failed, ok};
+use super::answers::{failed, ok};
 
 const NOTHING: &str = "done; there is no value";
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use end_to_end::{Agent, Sdk, Stage, playwright_core, program};
 use serde_json::{Value, json};
 
-use super::mcp::{failed, ok};
+use super::answers::{failed, ok};
 
 #[tokio::test]
 async fn the_command_line_runs_code_in_sessions() {

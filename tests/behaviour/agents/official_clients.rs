@@ -1,10 +1,11 @@
 //! Agents drive the user's browser through one tool, with whichever official client.
 
-use end_to_end::{Agent, Sdk, Stage, ToolAnswer};
+use end_to_end::{Agent, Sdk, Stage};
 use serde_json::{Value, json};
 
-use super::mcp_calls::near_its_end;
-use super::mcp_confined::nothing_gets_out_of_hand;
+use super::answers::{failed, ok};
+use super::calls::near_its_end;
+use super::confinement::nothing_gets_out_of_hand;
 
 #[tokio::test]
 async fn the_typescript_sdk_over_stdio() {
@@ -191,16 +192,4 @@ async fn sessions_are_apart(agent: &mut Agent) {
     assert!(reset.contains("its state is empty"), "{reset}");
     assert_eq!(ok(agent.call("execute", call("left", "typeof state.me").1).await), "undefined");
     assert_eq!(ok(agent.call("execute", call("right", "state.me").1).await), "right");
-}
-
-/// The text of an answer that is no error.
-pub(super) fn ok(answer: ToolAnswer) -> String {
-    assert!(!answer.failed && answer.refused.is_none(), "{answer:?}");
-    answer.text
-}
-
-/// The text of an answer that is one.
-pub(super) fn failed(answer: ToolAnswer) -> String {
-    assert!(answer.failed, "{answer:?}");
-    answer.text
 }

@@ -3,7 +3,7 @@
 use end_to_end::Stage;
 use serde_json::json;
 
-use super::interference::visit;
+use crate::behaviour::tabs::page_disruptions::visit;
 
 #[tokio::test]
 async fn every_command_gets_one_answer_under_its_own_id_and_session() {

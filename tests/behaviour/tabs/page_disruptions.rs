@@ -211,7 +211,7 @@ async fn a_frozen_tab_holds_nobody_else_up() {
 }
 
 /// Has the tab in front go somewhere, as its user would, and waits until it is there.
-pub(super) async fn visit(stage: &Stage, url: &str) {
+pub(in crate::behaviour) async fn visit(stage: &Stage, url: &str) {
     let visit = format!(
         "new Promise(async (resolve) => {{
             const [tab] = await chrome.tabs.query({{ active: true }});

@@ -6,13 +6,13 @@ use end_to_end::{Agent, Sdk, Stage};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::mcp::{failed, ok};
+use super::answers::{failed, ok};
 
 /// A machine that is busy with other tests takes longer than a user's.
 const LATEST: Duration = Duration::from_secs(30);
 
 /// Code finds the process that it runs in, however little is in its scope.
-pub(super) const PROCESS: &str = "page.constructor.constructor('return process')()";
+pub(in crate::behaviour) const PROCESS: &str = "page.constructor.constructor('return process')()";
 
 pub(super) async fn nothing_gets_out_of_hand(agent: &mut Agent) {
     for code in ["await new Promise(() => {})", "while (true) {}"] {

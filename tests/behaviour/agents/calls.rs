@@ -10,8 +10,8 @@ use relay::client::Client;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::mcp::{failed, ok};
-use super::mcp_sessions::key_of_browser;
+use super::answers::{failed, ok};
+use super::sessions::key_of_browser;
 
 const BLOCKED: &str = "[note] the session has begun afresh since the last call: `state` was empty \
                        (what earlier code had left running blocked it)\n";

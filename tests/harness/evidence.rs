@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use tracing::subscriber::DefaultGuard;
 
-use crate::RawClient;
+use crate::raw_peers::RawClient;
 
 /// How long all questions to the browser may take: it may be what hangs.
-const PATIENCE: Duration = Duration::from_secs(15);
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Where relays on a stage leave their logs, in its home.
 const LOGS: [&str; 2] = ["logs", ".playwriter"];
@@ -108,8 +108,8 @@ fn keep_files(from: &Path, to: &Path) {
 fn ask_browser(profile: &Path, folder: &Path) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     if let Ok(runtime) = runtime {
-        let asked =
-            runtime.block_on(async { timeout(PATIENCE, keep_browser(profile, folder)).await });
+        let asked = runtime
+            .block_on(async { timeout(BROWSER_TIMEOUT, keep_browser(profile, folder)).await });
         if !matches!(asked, Ok(Some(()))) {
             drop(fs::write(folder.join("browser.txt"), "the browser did not answer\n"));
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use end_to_end::{Agent, PATIENCE, Sdk, Stage, http_until, show_figure};
+use end_to_end::{Agent, Sdk, Stage, TIMEOUT, http_until, show_figure};
 use relay::client::Client;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -147,7 +147,7 @@ async fn a_call_of_an_agent_that_hangs_up_ends() {
 }
 
 fn patient_client(stage: &Stage) -> Client {
-    stage.client().with_patience(2 * PATIENCE)
+    stage.client().with_patience(2 * TIMEOUT)
 }
 
 /// As the relay sees it: how long past its limit an answer comes, at most, when nothing else holds
@@ -188,7 +188,7 @@ async fn what_code_said_before_it_overran_is_not_lost() {
 async fn late_by(client: &Client, code: &str, limit: Duration) -> Duration {
     let code = format!("console.log('so far'); {code}");
     let call = |code: &str, limit: Duration| json!({ "code": code, "timeout": limit.as_millis() });
-    client.post::<Value>("/sessions/late/execute", &call("1", PATIENCE)).await.unwrap();
+    client.post::<Value>("/sessions/late/execute", &call("1", TIMEOUT)).await.unwrap();
     let start = Instant::now();
     let outcome: Value = client.post("/sessions/late/execute", &call(&code, limit)).await.unwrap();
     let took = start.elapsed();

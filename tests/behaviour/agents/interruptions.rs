@@ -1,6 +1,6 @@
 //! What happens around agents: tabs go, the extension goes and comes back, the relay dies.
 
-use end_to_end::{Agent, PATIENCE, Sdk, Stage};
+use end_to_end::{Agent, Sdk, Stage, TIMEOUT};
 use serde_json::json;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -184,7 +184,7 @@ async fn ended(workers: &[String]) {
     for worker in workers {
         let wait = ["--pid", worker.as_str(), "-f", "/dev/null"];
         let mut waiting = Command::new("tail").args(wait).kill_on_drop(true).spawn().unwrap();
-        timeout(PATIENCE, waiting.wait()).await.unwrap().unwrap();
+        timeout(TIMEOUT, waiting.wait()).await.unwrap().unwrap();
     }
 }
 

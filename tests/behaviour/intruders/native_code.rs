@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use end_to_end::{PATIENCE, RawTab, RelayProgram, compile};
+use end_to_end::{RawTab, RelayProgram, TIMEOUT, compile};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -300,7 +300,7 @@ async fn nothing_of_native_code_outlives_its_session_or_the_relay() {
             let (code, stdout, stderr) = probed.relay.run(&["session", "delete", "default"]).await;
             assert_eq!(code, Some(0), "{stdout} {stderr}");
         }
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         while !left.those_who_live().is_empty() {
             assert!(Instant::now() < end, "{:?} are left", left.those_who_live());
             sleep(Duration::from_millis(10)).await;

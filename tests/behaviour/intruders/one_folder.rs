@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use end_to_end::{PATIENCE, RelayProgram, http};
+use end_to_end::{RelayProgram, TIMEOUT, http};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -23,7 +23,7 @@ pub(super) const ATTACKS: &[Attack] = &[attack!(
 )];
 
 /// Three browsers are started, on a machine that may have others to start.
-const STARTING: Duration = PATIENCE.saturating_mul(3);
+const STARTING: Duration = TIMEOUT.saturating_mul(3);
 
 #[tokio::test]
 async fn a_second_browser_of_a_folder_leaves_it_as_it_is() {

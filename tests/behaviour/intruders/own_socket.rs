@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use end_to_end::{FalseRelay, PATIENCE, RelayProgram, compile, may_be_another_user, show_figure};
+use end_to_end::{FalseRelay, RelayProgram, TIMEOUT, compile, may_be_another_user, show_figure};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
@@ -95,7 +95,7 @@ async fn another_user_at_the_socket_is_answered_nothing() {
     let ask = async |as_whom: &[&str]| {
         let mut command = Command::new("setpriv");
         command.args(as_whom).arg(&program).arg("ask").arg(&path);
-        let asked = timeout(PATIENCE, command.output()).await.unwrap().unwrap();
+        let asked = timeout(TIMEOUT, command.output()).await.unwrap().unwrap();
         (asked.status.success(), String::from_utf8(asked.stdout).unwrap())
     };
     let (is_there, answer) = ask(&["--reuid=0"]).await;
@@ -138,7 +138,7 @@ impl Stranger {
         command.args(AS_NOBODY).arg(program).arg("listen").arg(path);
         let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = timeout(PATIENCE, said.next_line()).await.unwrap().unwrap();
+        let first = timeout(TIMEOUT, said.next_line()).await.unwrap().unwrap();
         assert_eq!(first.as_deref(), Some("listening"));
         Self { child, said }
     }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use end_to_end::{
-    Language, PATIENCE, RawClient, RelayProgram, Stage, built_extension, http_until, program,
+    Language, RawClient, RelayProgram, Stage, TIMEOUT, built_extension, http_until, program,
 };
 use futures_util::StreamExt;
 use relay::server::{RelayOptions, RelayServer};
@@ -120,7 +120,7 @@ async fn tabs_come_back_without_a_click_when_an_older_relay_is_replaced() {
     };
     let older = RelayServer::start(&older).await.unwrap();
     let older = tokio::spawn(older.run_until(std::future::pending()));
-    let wait = WaitOptions { timeout: PATIENCE, ..wait(&stage) };
+    let wait = WaitOptions { timeout: TIMEOUT, ..wait(&stage) };
     let extension = WaitOptions { needs_tab: false, ..wait.clone() };
     wait_for_extension(&extension).await.unwrap();
     stage.browser.click_icon().await.unwrap();
@@ -141,7 +141,7 @@ async fn tabs_come_back_without_a_click_when_an_older_relay_is_replaced() {
 async fn waiting_in_vain_for_a_click_says_that_the_extension_is_there() {
     let stage = Stage::without_relay().await;
     ensure_persistent_relay(&options(&stage)).await.unwrap();
-    let wait = WaitOptions { timeout: PATIENCE, ..wait(&stage) };
+    let wait = WaitOptions { timeout: TIMEOUT, ..wait(&stage) };
     wait_for_extension(&WaitOptions { needs_tab: false, ..wait.clone() }).await.unwrap();
     let timeout = Duration::ZERO;
     let error = wait_for_extension(&WaitOptions { timeout, ..wait }).await.unwrap_err();
@@ -161,7 +161,7 @@ async fn a_started_browser_joins_others_at_the_relay_that_runs() {
     let stage = Stage::without_relay().await;
     connect_to_playwriter(&connect(&stage)).await.unwrap();
     stage.browser.click_icon().await.unwrap();
-    let wait = WaitOptions { timeout: PATIENCE, ..wait(&stage) };
+    let wait = WaitOptions { timeout: TIMEOUT, ..wait(&stage) };
     wait_for_extension(&wait).await.unwrap();
     let extension = built_extension();
     let start = ["browser", "start", "--headless", "--extension", extension.to_str().unwrap()];
@@ -169,7 +169,7 @@ async fn a_started_browser_joins_others_at_the_relay_that_runs() {
     let mut said = BufReader::new(start.stderr.take().unwrap()).lines();
     let told =
         async { while !said.next_line().await.unwrap().unwrap().starts_with("press Ctrl-C") {} };
-    timeout(2 * PATIENCE, told).await.unwrap();
+    timeout(2 * TIMEOUT, told).await.unwrap();
     // By then its own tab is there, and not just that of the other.
     let tabs = async || {
         let client = stage.client();
@@ -180,7 +180,7 @@ async fn a_started_browser_joins_others_at_the_relay_that_runs() {
     let pid = start.id().unwrap().to_string();
     let asked = tokio::process::Command::new("kill").args(["-INT", &pid]).status().await;
     assert!(asked.unwrap().success());
-    assert_eq!(timeout(PATIENCE, start.wait()).await.unwrap().unwrap().code(), Some(0));
+    assert_eq!(timeout(TIMEOUT, start.wait()).await.unwrap().unwrap().code(), Some(0));
     let is_one = |it: &Value| it["extensions"].as_array().unwrap().len() == 1;
     http_until(stage.port(), "GET /extensions/status", is_one).await;
     assert_eq!(tabs().await, [1], "the relay and the other browser go on");
@@ -247,7 +247,7 @@ async fn a_relay_inside_a_program_tells_who_comes_and_goes() {
     let options = RelayServerOptions { port, home, logger, ..RelayServerOptions::default() };
     let server = start_relay_server(options).await.unwrap();
     let mut events = server.events();
-    let mut next = async || timeout(PATIENCE, events.recv()).await.unwrap();
+    let mut next = async || timeout(TIMEOUT, events.recv()).await.unwrap();
     let extension_id = "connection-1".to_owned();
     assert_eq!(next().await, Ok(RelayEvent::ExtensionConnected { extension_id }));
     stage.browser.click_icon().await.unwrap();
@@ -279,7 +279,7 @@ fn options(stage: &Stage) -> PersistentRelayOptions {
         program: Some(program()),
         home: Some(stage.home().to_owned()),
         // On a busy machine.
-        timeout: 2 * PATIENCE,
+        timeout: 2 * TIMEOUT,
         ..PersistentRelayOptions::default()
     }
 }
@@ -341,9 +341,9 @@ async fn connect_waits_for_the_browser_that_is_meant() {
     connect.env("PLAYWRITER_HOST", address).stdout(Stdio::piped());
     let connect = connect.spawn().unwrap();
     // The version, the settings, and two looks at the extensions.
-    timeout(PATIENCE, asked.wait_for(|times| *times >= 4)).await.unwrap().unwrap();
+    timeout(TIMEOUT, asked.wait_for(|times| *times >= 4)).await.unwrap().unwrap();
     let _brave = relay.raw_extension("browser=Brave&installId=two&v=0.1.0").await;
-    let connected = timeout(PATIENCE, connect.wait_with_output()).await.unwrap().unwrap();
+    let connected = timeout(TIMEOUT, connect.wait_with_output()).await.unwrap().unwrap();
     let url = String::from_utf8(connected.stdout).unwrap();
     assert!(url.trim().ends_with("/cdp?extensionId=install%3ABrave%3Atwo"), "{url}");
 }

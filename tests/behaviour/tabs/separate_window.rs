@@ -1,6 +1,6 @@
 //! Tabs that clients open, in a window of their own.
 
-use end_to_end::{PATIENCE, Stage};
+use end_to_end::{Stage, TIMEOUT};
 use relay::{
     ConnectOptions, PersistentRelayOptions, RelayServerOptions, connect_to_playwriter,
     start_relay_server,
@@ -182,9 +182,9 @@ async fn a_program_in_rust_may_want_a_window_for_itself_or_for_all() {
         ..RelayServerOptions::default()
     };
     let server = start_relay_server(options).await.unwrap();
-    timeout(PATIENCE, server.status_when(|status| status.connected)).await.unwrap();
+    timeout(TIMEOUT, server.status_when(|status| status.connected)).await.unwrap();
     stage.browser.click_icon().await.unwrap();
-    timeout(PATIENCE, server.status_when(|status| status.page_count == 1)).await.unwrap();
+    timeout(TIMEOUT, server.status_when(|status| status.page_count == 1)).await.unwrap();
     let connect = async |separate_window| {
         let port = stage.port();
         let home = Some(stage.home().to_owned());

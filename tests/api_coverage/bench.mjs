@@ -32,6 +32,7 @@ export class Bench {
 
   /** Makes sure of a connection and a page; called before every case, with its time limit. */
   async prepare(limit) {
+    waiting = undefined;
     this.folder ??= await mkdtemp(join(tmpdir(), 'walk-'));
     if (!this.browser?.isConnected()) {
       this.browser = await chromium.connectOverCDP(this.cdp);
@@ -141,16 +142,23 @@ async function bounded(action) {
   }
 }
 
+/** What a case waits for, for the error of a case that takes too long. */
+let waiting;
+
 /** Looks until something is so, for things that nobody tells of. */
-export async function until(isSo) {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+export async function until(what, look) {
+  waiting = what;
+  while (!(await look())) await new Promise((resolve) => setTimeout(resolve, 20));
+  waiting = undefined;
 }
 
 /** Rejects when a promise takes too long. */
 export async function limited(promise, milliseconds) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`took more than ${milliseconds} ms`)), milliseconds);
+    const trouble = () => `took more than ${milliseconds} ms` +
+      (waiting ? `, waiting for ${waiting}` : '');
+    timer = setTimeout(() => reject(new Error(trouble())), milliseconds);
   });
   try {
     return await Promise.race([promise, late]);

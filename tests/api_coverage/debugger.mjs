@@ -54,7 +54,7 @@ export const cases = {
     await debug.next();
     await clicked;
     const hovered = page.hover('h1');
-    await until(() => debug.pausedDetails());
+    await until('the page to be paused', () => debug.pausedDetails());
     assert.match(debug.pausedDetails().title, /hover/i);
     await debug.resume();
     await hovered;
@@ -68,7 +68,7 @@ export const cases = {
     await debug.runTo({ file: 'debugger.mjs' });
     await clicked;
     const focused = page.focus('#name');
-    await until(() => debug.pausedDetails());
+    await until('the page to be paused', () => debug.pausedDetails());
     assert.match(debug.pausedDetails().title, /focus/i);
     await debug.resume();
     await focused;

@@ -133,15 +133,15 @@ export const cases = {
     const heading = (await t.visit()).locator('h1');
     const plain = await t.picture();
     await heading.highlight();
-    await until(async () => (await t.picture()) !== plain);
+    await until('another picture', async () => (await t.picture()) !== plain);
   },
   'Locator.hideHighlight': async (t) => {
     const heading = (await t.visit()).locator('h1');
     const plain = await t.picture();
     await heading.highlight();
-    await until(async () => (await t.picture()) !== plain);
+    await until('another picture', async () => (await t.picture()) !== plain);
     await heading.hideHighlight();
-    await until(async () => (await t.picture()) === plain);
+    await until('the plain picture', async () => (await t.picture()) === plain);
   },
   'Locator.ariaSnapshot': async (t) => {
     assert.match(await (await t.visit()).locator('ul').ariaSnapshot(), /- list:\n\s+- listitem: one/);

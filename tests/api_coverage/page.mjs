@@ -110,7 +110,7 @@ export const cases = {
     await page.waitForSelector('x-pw-glass', { state: 'attached' });
     await page.mouse.move(5, 5);
     await page.locator('#press').click({ trial: true });
-    await until(async () => {
+    await until('the pick', async () => {
       await page.locator('#press').click({ force: true });
       return Promise.race([picking, new Promise((resolve) => setTimeout(resolve, 50))]);
     });

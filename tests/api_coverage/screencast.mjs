@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { until } from './bench.mjs';
 
 /** Waits until a page looks as wanted, compared to how it looked. */
-const changes = (t, page, before) => until(async () => (await t.picture(page)) !== before);
-const returns = (t, page, before) => until(async () => (await t.picture(page)) === before);
+const changes = (t, page, before) => until('another picture', async () => (await t.picture(page)) !== before);
+const returns = (t, page, before) => until('the picture as before', async () => (await t.picture(page)) === before);
 
 async function plain(t) {
   const page = await t.fresh('widgets.html');

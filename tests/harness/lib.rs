@@ -33,6 +33,6 @@ pub use raw_peers::{FalseRelay, HeldSocket, RawClient, RawKey, RawRelay, RawTab,
 pub use relay_program::{
     Flood, RelayProgram, flood_beside_a_stalled_client, may_make_networks, on_two_machines, program,
 };
-pub use scripts::{Agent, Language, Results, Sdk, ToolAnswer, ToolImage, walk_playwright};
+pub use scripts::{Agent, Language, Results, Sdk, ToolAnswer, ToolImage, Walk, walk_playwright};
 pub use stage::Stage;
 pub use transcripts::{Recorded, generations, record, replay};

@@ -10,7 +10,7 @@ mod language;
 mod playwright;
 
 pub use agent::{Agent, Sdk, ToolAnswer, ToolImage};
-pub use api_coverage::walk_playwright;
+pub use api_coverage::{Walk, walk_playwright};
 pub use conversation::Results;
 pub(crate) use conversation::converse;
 pub use language::Language;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use end_to_end::{DirectBrowser, Stage, show_figure, walk_playwright};
+use end_to_end::{DirectBrowser, Stage, Walk, show_figure, walk_playwright};
 
 /// What cannot be done through a relay, and why.
 const EXCEPTIONS: [(&str, &str); 6] = [
@@ -17,8 +17,6 @@ const EXCEPTIONS: [(&str, &str); 6] = [
 /// The share of what passes directly that must pass through the relay too.
 const SHARE: f64 = 0.99;
 
-type Walk = BTreeMap<String, String>;
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_playwright_can_do_directly_it_can_do_through_the_relay() {
     let stage = Stage::with_controlled_tab().await;
@@ -30,6 +28,8 @@ async fn what_playwright_can_do_directly_it_can_do_through_the_relay() {
     stage.end().await;
 
     show_classes(&through_relay, &directly);
+    show_second_tries("through the relay", &through_relay);
+    show_second_tries("directly", &directly);
     let unwalked: Vec<_> = failures(&directly).collect();
     assert!(unwalked.is_empty(), "the walk itself is wrong, or has no case: {unwalked:#?}");
     let passing: Vec<_> = passes(&directly).collect();
@@ -37,7 +37,7 @@ async fn what_playwright_can_do_directly_it_can_do_through_the_relay() {
     let lost: BTreeMap<_, _> = passing
         .iter()
         .filter(|case| !passed(&through_relay, case) && !is_exception(case))
-        .map(|case| (*case, through_relay.get(*case)))
+        .map(|case| (*case, through_relay.outcomes.get(*case)))
         .collect();
     assert!(lost.is_empty(), "these pass directly, but not through the relay: {lost:#?}");
     let found: Vec<_> =
@@ -48,7 +48,8 @@ async fn what_playwright_can_do_directly_it_can_do_through_the_relay() {
 
 /// Prints how many cases of each class pass here and there.
 fn show_classes(through_relay: &Walk, directly: &Walk) {
-    let classes: BTreeSet<_> = directly.keys().filter_map(|case| case.split_once('.')).collect();
+    let classes: BTreeSet<_> =
+        directly.outcomes.keys().filter_map(|case| case.split_once('.')).collect();
     let classes: BTreeSet<_> = classes.into_iter().map(|(class, _)| class).collect();
     for class in classes {
         let of_class = |case: &&str| case.split_once('.').is_some_and(|(name, _)| name == class);
@@ -58,6 +59,19 @@ fn show_classes(through_relay: &Walk, directly: &Walk) {
     show_share("all of Playwright", through_relay, &passes(directly).collect::<Vec<_>>());
 }
 
+/// Prints the cases that passed only when they were tried again.
+fn show_second_tries(way: &str, walk: &Walk) {
+    let twice: Vec<_> = walk.retried.iter().filter(|(case, _)| passed(walk, case)).collect();
+    let all = walk.outcomes.len();
+    show_figure(
+        &format!("walk {way}, passed at the second try"),
+        &format!("{} of {all}", twice.len()),
+    );
+    for (case, trouble) in twice {
+        show_figure(&format!("first try of {case}"), trouble);
+    }
+}
+
 fn show_share(name: &str, through_relay: &Walk, all: &[&str]) {
     let ours = all.iter().filter(|case| passed(through_relay, case)).count();
     let percent = 100.0 * share(ours, all.len());
@@ -65,15 +79,15 @@ fn show_share(name: &str, through_relay: &Walk, all: &[&str]) {
 }
 
 fn passes(walk: &Walk) -> impl Iterator<Item = &str> {
-    walk.iter().filter(|(_, outcome)| *outcome == "ok").map(|(case, _)| case.as_str())
+    walk.outcomes.iter().filter(|(_, outcome)| *outcome == "ok").map(|(case, _)| case.as_str())
 }
 
 fn failures(walk: &Walk) -> impl Iterator<Item = (&String, &String)> {
-    walk.iter().filter(|(_, outcome)| *outcome != "ok")
+    walk.outcomes.iter().filter(|(_, outcome)| *outcome != "ok")
 }
 
 fn passed(walk: &Walk, case: &str) -> bool {
-    walk.get(case).is_some_and(|outcome| outcome == "ok")
+    walk.outcomes.get(case).is_some_and(|outcome| outcome == "ok")
 }
 
 fn is_exception(case: &str) -> bool {

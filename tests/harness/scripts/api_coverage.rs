@@ -5,14 +5,24 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use serde::Deserialize;
 use tokio::process::Command;
 use tokio::time::timeout;
 
 /// Hundreds of cases, and tests beside them that want the processor too.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// Walks Playwright's public methods over a CDP endpoint: from case to `ok`, or what went wrong.
-pub async fn walk_playwright(cdp: &str, site: &str) -> BTreeMap<String, String> {
+/// The cases of a walk over Playwright's public methods.
+#[derive(Debug, Deserialize)]
+pub struct Walk {
+    /// `ok` for each case, or what went wrong.
+    pub outcomes: BTreeMap<String, String>,
+    /// What went wrong at first in each case that was tried twice.
+    pub retried: BTreeMap<String, String>,
+}
+
+/// Walks Playwright's public methods over a CDP endpoint.
+pub async fn walk_playwright(cdp: &str, site: &str) -> Walk {
     let walking = Command::new("node")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("api_coverage/walk.mjs"))
         .args([cdp, site])

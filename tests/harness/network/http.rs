@@ -44,13 +44,16 @@ pub async fn http(port: u16, request: &str, headers: &[&str]) -> Answer {
 
 /// Asks until the answer is as wanted: a relay answers nothing to what an extension announces.
 pub async fn http_until(port: u16, request: &str, wanted: impl Fn(&Value) -> bool) {
+    let mut last = String::new();
     let asking = async {
         loop {
-            let answer = http(port, request, &[]).await;
-            if wanted(&serde_json::from_str(&answer.body).expect("the answer is JSON")) {
+            last = http(port, request, &[]).await.body;
+            if wanted(&serde_json::from_str(&last).expect("the answer is JSON")) {
                 return;
             }
         }
     };
-    timeout(TIMEOUT, asking).await.expect("the answer is as wanted in time");
+    if timeout(TIMEOUT, asking).await.is_err() {
+        panic!("waited in vain for another answer to {request}; the last one was {last}");
+    }
 }

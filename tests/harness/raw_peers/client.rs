@@ -15,7 +15,11 @@ use crate::machine::{LONG_TIMEOUT, TIMEOUT};
 
 /// A WebSocket to the relay.
 #[derive(Debug)]
-pub struct RawClient(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub struct RawClient {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    /// The latest frame, for the error when no further one comes.
+    last: Option<Message>,
+}
 
 impl RawClient {
     /// Opens a socket.
@@ -57,7 +61,7 @@ impl RawClient {
         let origin = origin.parse().expect("the value fits into a header");
         request.headers_mut().insert("origin", origin);
         let opened = client_async(request, MaybeTlsStream::Plain(connection)).await;
-        opened.map(|(socket, _)| Self(socket)).map_err(refusal)
+        opened.map(|(socket, _)| Self { socket, last: None }).map_err(refusal)
     }
 
     /// Opens a socket, or gives the status and the sentence with which the relay refuses it.
@@ -77,21 +81,21 @@ impl RawClient {
         // What the relay takes is for the relay to say.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let opened = connect_async_with_config(request, Some(config), true).await;
-        opened.map(|(socket, _)| Self(socket)).map_err(refusal)
+        opened.map(|(socket, _)| Self { socket, last: None }).map_err(refusal)
     }
 
     pub(crate) fn into_socket(self) -> WebSocketStream<MaybeTlsStream<TcpStream>> {
-        self.0
+        self.socket
     }
 
     /// Sends a text frame.
     pub async fn send(&mut self, text: &str) {
-        self.0.send(Message::text(text)).await.expect("the relay reads");
+        self.socket.send(Message::text(text)).await.expect("the relay reads");
     }
 
     /// Sends a text frame to a relay that may have closed the socket.
     pub async fn try_send(&mut self, text: &str) {
-        drop(self.0.send(Message::text(text)).await);
+        drop(self.socket.send(Message::text(text)).await);
     }
 
     /// The next text frame, parsed.
@@ -101,7 +105,8 @@ impl RawClient {
 
     /// The next text frame, as it came.
     pub(crate) async fn next_text(&mut self) -> String {
-        let frame = self.0.next().await.expect("the socket is open").expect("it is well-formed");
+        let frame =
+            self.socket.next().await.expect("the socket is open").expect("it is well-formed");
         frame.into_text().expect("the relay sends text").to_string()
     }
 
@@ -158,7 +163,7 @@ impl RawClient {
 
     /// Waits until the relay has gone, with or without a word.
     pub async fn ended(&mut self) {
-        let ended = async { while let Some(Ok(_)) = self.0.next().await {} };
+        let ended = async { while let Some(Ok(_)) = self.socket.next().await {} };
         timeout(TIMEOUT, ended).await.expect("the relay goes");
     }
 
@@ -166,12 +171,22 @@ impl RawClient {
         self.frame_within(TIMEOUT).await
     }
 
-    async fn frame_within(&mut self, patience: Duration) -> Message {
-        timeout(patience, self.0.next())
-            .await
-            .expect("the relay answers")
-            .expect("the socket is open")
-            .expect("the frame is well-formed")
+    async fn frame_within(&mut self, limit: Duration) -> Message {
+        let Ok(frame) = timeout(limit, self.socket.next()).await else {
+            panic!("waited in vain for a frame; the last one was {}", self.last_text());
+        };
+        let Some(frame) = frame else {
+            panic!("the socket is closed; the last frame was {}", self.last_text());
+        };
+        let frame = frame.expect("the frame is well-formed");
+        self.last = Some(frame.clone());
+        frame
+    }
+
+    /// Returns the beginning of the latest frame.
+    fn last_text(&self) -> String {
+        let text = self.last.as_ref().map(|frame| frame.to_text().unwrap_or("not text"));
+        text.unwrap_or("none").chars().take(300).collect()
     }
 }
 

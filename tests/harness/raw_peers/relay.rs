@@ -20,6 +20,8 @@ pub struct RawRelay {
     to_extension: mpsc::UnboundedSender<Value>,
     from_extension: mpsc::UnboundedReceiver<Value>,
     last_id: i64,
+    /// The latest message of the extension, for the error when no further one comes.
+    last: Value,
     serving: JoinHandle<()>,
 }
 
@@ -36,7 +38,7 @@ impl RawRelay {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = TcpListener::bind(address).await.expect("the port is free");
         let serving = tokio::spawn(warp::serve(probe.or(socket)).incoming(listener).run());
-        Self { to_extension, from_extension, last_id: 0, serving }
+        Self { to_extension, from_extension, last_id: 0, last: Value::Null, serving }
     }
 
     /// Sends a message.
@@ -46,8 +48,11 @@ impl RawRelay {
 
     /// The next message of the extension.
     pub async fn next(&mut self) -> Value {
-        let message = timeout(TIMEOUT, self.from_extension.recv()).await;
-        message.expect("the extension says something").expect("the relay runs")
+        let Ok(message) = timeout(TIMEOUT, self.from_extension.recv()).await else {
+            panic!("waited in vain for the extension; its last message was {}", self.last);
+        };
+        self.last = message.expect("the relay runs");
+        self.last.clone()
     }
 
     /// Skips what comes before a message that is as wanted, and gives that.

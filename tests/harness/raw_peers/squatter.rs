@@ -126,11 +126,10 @@ impl Squatter {
     pub async fn heard_a_visit(&self) -> Vec<String> {
         let mut heard = self.heard.clone();
         let left = heard.wait_for(|lines| lines.iter().any(|line| line == "end"));
-        timeout(TIMEOUT, left)
-            .await
-            .expect("an extension comes and goes")
-            .expect("it serves")
-            .clone()
+        match timeout(TIMEOUT, left).await {
+            Ok(lines) => lines.expect("it serves").clone(),
+            Err(_) => panic!("no extension came and went; heard so far: {:?}", self.heard()),
+        }
     }
 
     /// Waits for a socket of an extension.

@@ -88,17 +88,20 @@ impl RelayProgram {
 
     /// Waits until it has said something on standard error, and gives the line.
     pub async fn said(&mut self, text: &str) -> String {
+        let mut before = Vec::new();
         let said = async {
             loop {
-                let line = self.said.next_line().await.expect("it writes text").expect("it runs");
+                let line = self.said.next_line().await.expect("it writes text")?;
                 if line.contains(text) {
-                    return line;
+                    return Some(line);
                 }
+                before.push(line);
             }
         };
         match timeout(LONG_TIMEOUT, said).await {
-            Ok(line) => line,
-            Err(_) => panic!("waited in vain for it to say {text:?}"),
+            Ok(Some(line)) => line,
+            Ok(None) => panic!("it ended without saying {text:?}; it said {before:#?}"),
+            Err(_) => panic!("waited in vain for it to say {text:?}; it said {before:#?}"),
         }
     }
 

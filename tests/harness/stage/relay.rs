@@ -70,7 +70,7 @@ impl Stage {
         kill(pid);
     }
 
-    /// Waits until the relay's status is as wanted.
+    /// Waits until the relay's status is as wanted, and returns it.
     pub async fn status_when(
         &self,
         what: &str,
@@ -79,7 +79,10 @@ impl Stage {
         let relay = self.relay.as_ref().expect("the relay runs");
         match timeout(TIMEOUT, relay.status_when(wanted)).await {
             Ok(status) => status,
-            Err(_) => panic!("waited in vain for {what}"),
+            Err(_) => {
+                let last = relay.status_when(|_| true).await;
+                panic!("waited in vain for {what}; the relay's status is {last:?}")
+            }
         }
     }
 

@@ -1,82 +1,42 @@
 //! What clients can do through the relay, feature by feature, and the table that says so.
 
-use end_to_end::{Client, Results, Stage};
+use end_to_end::{CLIENTS, Client, Results, Stage};
 
 use super::conformance_table::{self as table, EXCEPTIONS};
 
-#[tokio::test]
-async fn playwright_1_65() {
-    conforms("Playwright 1.65").await;
+/// A test for each client, and the list of them.
+macro_rules! clients {
+    ($($test:ident: $name:literal;)*) => {
+        $(
+            #[tokio::test]
+            async fn $test() {
+                conforms($name).await;
+            }
+        )*
+
+        #[test]
+        fn every_client_is_tried() {
+            assert_eq!(CLIENTS.map(|client| client.name()), [$($name),*]);
+        }
+    };
 }
 
-#[tokio::test]
-async fn playwright_1_59() {
-    conforms("Playwright 1.59").await;
-}
-
-#[tokio::test]
-async fn playwright_1_55() {
-    conforms("Playwright 1.55").await;
-}
-
-#[tokio::test]
-async fn playwright_1_52() {
-    conforms("Playwright 1.52").await;
-}
-
-#[tokio::test]
-async fn puppeteer_25() {
-    conforms("Puppeteer 25").await;
-}
-
-#[tokio::test]
-async fn puppeteer_24() {
-    conforms("Puppeteer 24").await;
-}
-
-#[tokio::test]
-async fn puppeteer_22() {
-    conforms("Puppeteer 22").await;
-}
-
-#[tokio::test]
-async fn several_clients_on_one_tab() {
-    conforms("Several clients on one tab").await;
-}
-
-#[tokio::test]
-async fn clients_that_vanish() {
-    conforms("Clients that vanish").await;
-}
-
-#[tokio::test]
-async fn chromiumoxide() {
-    conforms("chromiumoxide").await;
-}
-
-#[tokio::test]
-async fn raw_sequences() {
-    conforms("Raw sequences").await;
-}
-
-#[tokio::test]
-async fn chrome_remote_interface() {
-    conforms("chrome-remote-interface").await;
-}
-
-#[tokio::test]
-async fn chrome_devtools_mcp() {
-    conforms("chrome-devtools-mcp").await;
-}
-
-#[tokio::test]
-async fn playwright_mcp() {
-    conforms("@playwright/mcp").await;
-}
-
-#[tokio::test]
-async fn agent_browser() {
-    conforms("agent-browser").await;
+clients! {
+    playwright_1_65: "Playwright 1.65";
+    playwright_1_59: "Playwright 1.59";
+    playwright_1_55: "Playwright 1.55";
+    playwright_1_52: "Playwright 1.52";
+    puppeteer_25: "Puppeteer 25";
+    puppeteer_24: "Puppeteer 24";
+    puppeteer_22: "Puppeteer 22";
+    several_clients_on_one_tab: "Several clients on one tab";
+    clients_that_vanish: "Clients that vanish";
+    chromiumoxide: "chromiumoxide";
+    chrome_remote_interface: "chrome-remote-interface";
+    chrome_devtools_mcp: "chrome-devtools-mcp";
+    playwright_mcp: "@playwright/mcp";
+    agent_browser: "agent-browser";
+    raw_sequences: "Raw sequences";
 }
 
 /// Runs a client's features on a stage of its own.

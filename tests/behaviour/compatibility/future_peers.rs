@@ -41,11 +41,10 @@ async fn a_future_extension_works_with_our_relay() {
     let evaluate = json!({ "expression": "6*7" });
     let command = |id: i64, method: &str, params: &Value| json!({ "id": id, "method": method, "sessionId": session, "params": params });
     say(&mut client, command(2, "Runtime.evaluate", &evaluate)).await;
-    let mut asked = asked(&mut extension).await;
-    if asked["method"] == "setPermissions" {
-        // Every extension is told them when it connects.
-        asked = self::asked(&mut extension).await;
-    }
+    // Every extension is told the permissions when it connects, before any command.
+    let asked = asked(&mut extension).await;
+    assert_eq!(asked["method"], "setPermissions");
+    let asked = self::asked(&mut extension).await;
     assert_eq!(asked["params"]["params"], evaluate);
     say(&mut extension, json!({ "id": asked["id"], "result": { "value": 42 }, "took": 3 })).await;
     assert_eq!(client.next().await["result"], json!({ "value": 42 }));

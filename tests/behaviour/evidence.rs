@@ -1,4 +1,4 @@
-//! What a test that fails leaves, so that one can see why.
+//! A test that fails leaves evidence of the reason.
 
 use std::fs;
 use std::path::Path;

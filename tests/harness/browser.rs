@@ -1,7 +1,7 @@
 //! Chromium: with an extension, without one on its own debugging port, and the screen that shows its
 //! windows.
 //!
-//! Which relay the extension talks to is decided in `stage`.
+//! Nothing here starts a relay. `stage` decides to which relay the extension talks.
 
 mod direct;
 mod extension;

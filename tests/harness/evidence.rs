@@ -1,5 +1,5 @@
-//! What is left of a stage whose test has failed: the relay's logs, what the extension's worker said,
-//! and pictures of the pages, in a folder that is named where the failure is.
+//! The evidence of a test that has failed: the relay's logs, the console of the extension's worker, and
+//! pictures of the pages, in a folder that is named where the failure is.
 //!
 //! A test that fails unwinds through the runtime that drives everything on its stage, so the browser is
 //! asked by a connection of its own, on a thread of its own.
@@ -20,10 +20,10 @@ use tracing::subscriber::DefaultGuard;
 
 use crate::raw_peers::RawClient;
 
-/// How long all questions to the browser may take: it may be what hangs.
+/// The limit of all questions to the browser together: it may be what hangs.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Where relays on a stage leave their logs, in its home.
+/// The folders of a home in which relays leave their logs.
 const LOGS: [&str; 2] = ["logs", ".playwriter"];
 
 /// Keeps what a stage leaves, if it is dropped by a test that fails. It has to be dropped before the
@@ -34,7 +34,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// For a stage with this home. What an earlier run of this test left is removed.
+    /// Begins with a stage that has this home, and removes the evidence of an earlier run.
     pub(crate) fn new(home: &Path) -> Self {
         drop(fs::remove_dir_all(folder()));
         Self { home: home.to_owned() }
@@ -142,7 +142,7 @@ async fn keep_browser(profile: &Path, folder: &Path) -> Option<()> {
     Some(())
 }
 
-/// What a target has written to its console, which Chromium tells again to who asks for it.
+/// Returns what a target has written to its console. Chromium tells it again to whoever asks.
 async fn console(browser: &mut RawClient, target: &str) -> String {
     let session = browser.attach(target).await;
     let enable = json!({ "id": 2, "sessionId": session, "method": "Runtime.enable" });

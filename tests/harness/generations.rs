@@ -1,7 +1,7 @@
 //! Extensions and relays of different ages, each with each: ours, and the releases in
 //! `tests/compatibility/released`.
 //!
-//! Real programs run here; what they said when they were recorded is in `transcripts`.
+//! Real programs run here. Recordings of what they said are in `transcripts`.
 
 mod extension;
 mod pair;

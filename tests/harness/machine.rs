@@ -1,6 +1,6 @@
 //! The machine that tests run on: homes, users, processes, folders, and how long anything may take.
 //!
-//! Nothing here knows of Playwriter; what talks over a socket is in `network`.
+//! Nothing here knows of Playwriter; everything on a socket is in `network`.
 
 mod compiler;
 mod figures;

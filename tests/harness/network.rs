@@ -1,7 +1,6 @@
-//! What is on the network beside browser and relay: free ports, a web site, a TLS proxy, plain HTTP
-//! requests.
+//! The network around browser and relay: free ports, a web site, a TLS proxy, plain HTTP requests.
 //!
-//! Nothing here speaks CDP or the wire of the extension; what does is in `raw_peers`.
+//! Nothing here speaks CDP or the wire of the extension. Peers that do are in `raw_peers`.
 
 mod http;
 mod ports;

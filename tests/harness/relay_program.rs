@@ -1,7 +1,6 @@
 //! The relay as a program of its own, without a browser.
 //!
-//! What runs `playwriter` with one command line is here; what a test does with it beside a browser is
-//! in `stage`.
+//! Commands of `playwriter`, and relays that run them, are here. A relay beside a browser is in `stage`.
 
 mod command;
 mod flood;

@@ -136,31 +136,31 @@ impl Stage {
         Self { evidence, relay, port, browser, site, screen, home }
     }
 
-    /// The screen of a stage that has one.
+    /// Returns the screen of a stage that has one.
     #[must_use]
     pub fn screen(&self) -> &Screen {
         self.screen.as_ref().expect("the stage has a screen")
     }
 
-    /// Where the extension looks for a relay.
+    /// Returns the port at which the extension looks for a relay.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The home folder of everything on this stage.
+    /// Returns the home folder of everything on this stage.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// The folder of the extension that has a key.
+    /// Returns the folder of the extension that has a key.
     #[must_use]
     pub fn paired_folder(&self) -> PathBuf {
         self.home.path().join(PAIRED)
     }
 
-    /// Where clients connect.
+    /// Returns the address at which clients connect.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)

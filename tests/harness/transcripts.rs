@@ -1,5 +1,5 @@
-//! What an extension, the relay and a client said to each other: recorded once per generation of the
-//! extension, replayed against every relay after.
+//! Transcripts of an extension, the relay and a client: recorded once per generation of the extension,
+//! and replayed against every relay after.
 //!
 //! `tests/compatibility/transcripts` has a file per generation, with one line per message, in the order
 //! in which they were seen.

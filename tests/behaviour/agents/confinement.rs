@@ -40,7 +40,7 @@ pub(super) async fn nothing_gets_out_of_hand(agent: &mut Agent) {
     assert_eq!(ok(agent.execute(own).await), "mine");
 }
 
-/// What must fail, and a part of why.
+/// Code that must fail, and a part of the reason.
 fn refusals() -> Vec<(String, &'static str)> {
     let built_in = |name: &str| format!("{PROCESS}.getBuiltinModule('{name}')");
     vec![
@@ -176,8 +176,8 @@ async fn no_option_that_takes_a_path_leads_out_of_the_folders() {
 /// An archive of no requests, which is a script and a style sheet, too.
 const HAR: &str = r#"{"log":{"version":"1.2","creator":{"name":"","version":""},"entries":[]}}"#;
 
-/// When an extension asks for a new tab, Chrome makes a file's address of what looks like a path behind
-/// `view-source:`, and one of the extension's own pages, with its rights, of what has no scheme.
+/// For an extension that asks for a new tab, Chrome takes a path behind `view-source:` for a file, and
+/// an address without a scheme for a page of the extension, with its rights.
 #[tokio::test]
 async fn no_file_and_no_page_of_the_extension_is_opened_for_agents() {
     let stage = Stage::with_controlled_tab().await;

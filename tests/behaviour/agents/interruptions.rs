@@ -1,4 +1,4 @@
-//! What happens around agents: tabs go, the extension goes and comes back, the relay dies.
+//! Agents are interrupted: tabs go, the extension goes and comes back, the relay dies.
 
 use end_to_end::{Agent, Sdk, Stage, TIMEOUT};
 use serde_json::json;
@@ -14,7 +14,7 @@ const CLOSE_TABS: &str =
 
 const SDKS: [Sdk; 2] = [Sdk::TypeScript, Sdk::Python];
 
-/// One of each kind, with a session of its own.
+/// An agent of each kind, with an agent session of its own.
 fn agents_of(stage: &Stage) -> Vec<Agent> {
     let over_http = |sdk| {
         let session = format!("{sdk:?}").to_lowercase();

@@ -146,7 +146,7 @@ async fn code_takes_no_more_sockets_than_leave_room_for_others() {
     stage.end().await;
 }
 
-/// What programs leave open for their children is not for code.
+/// Code gets none of the files that programs leave open for their children.
 #[tokio::test]
 async fn code_inherits_no_open_file() {
     let stage = Stage::without_relay().await;

@@ -1,4 +1,4 @@
-//! What agents are shown of what their code gives, says and throws.
+//! Agents are shown the values, the words and the errors of their code.
 
 use std::fmt::Write;
 
@@ -77,7 +77,7 @@ const THROWN: &[(&str, &str)] = &[
     ("'a' + `b", UNCLOSED),
 ];
 
-/// What is around the code is not shown.
+/// The error of code that does not end: the frame that the relay puts around it is not shown.
 const UNCLOSED: &str =
     "SyntaxError: Unexpected end of input (line 1): a bracket, brace or quote has no partner";
 

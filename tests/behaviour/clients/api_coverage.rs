@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use end_to_end::{DirectBrowser, Stage, Walk, show_figure, walk_playwright};
 
-/// What cannot be done through a relay, and why.
+/// The methods that cannot work through a relay, and why.
 const EXCEPTIONS: [(&str, &str); 6] = [
     ("Browser.newContext", "the user's profile is the one context there is"),
     ("Browser.newPage", "it makes a context of its own for the page"),

@@ -1,4 +1,4 @@
-//! What clients may do to the user's browser: little, unless the user says so.
+//! Clients change little in the user's browser, unless the user allows more.
 
 use end_to_end::Stage;
 use relay::server::RelayOptions;

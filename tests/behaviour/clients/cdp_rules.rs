@@ -1,4 +1,4 @@
-//! What every CDP client may rely on, whatever it sends.
+//! Rules on which every CDP client may rely, whatever it sends.
 
 use end_to_end::Stage;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What clients can do through the relay, feature by feature, and the table that says so.
+//! Clients are tried through the relay, feature by feature; a table shows the outcome.
 
 use end_to_end::{CLIENTS, Client, Results, Stage};
 

@@ -18,7 +18,7 @@ pub(crate) struct Exception {
 const LATE_FRAMES: &str = "this version does not look for frames in other processes that were \
                            there before it; it does not find them in a browser of its own either";
 
-/// All of them. What works must not be listed.
+/// All exceptions. A feature that works must not be listed.
 pub(crate) const EXCEPTIONS: &[Exception] = &[
     Exception {
         client: "Playwright 1.59",

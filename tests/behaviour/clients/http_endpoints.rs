@@ -1,4 +1,4 @@
-//! What Chrome answers over HTTP on its debugging port, the relay answers too.
+//! The relay answers over HTTP as Chrome does on its debugging port.
 
 use end_to_end::{RelayProgram, Stage};
 use serde_json::{Value, json};

@@ -106,7 +106,7 @@ async fn a_chrome_error_reaches_the_client_in_chromes_words() {
     stage.end().await;
 }
 
-/// How many colours a PNG has.
+/// Returns the number of colours of a PNG.
 fn colours(bytes: &Value) -> usize {
     let bytes: Vec<u8> = serde_json::from_value(bytes.clone()).unwrap();
     let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();

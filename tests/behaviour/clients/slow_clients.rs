@@ -3,8 +3,8 @@
 use end_to_end::{Flood, RawTab, RelayProgram, Stage, flood_beside_a_stalled_client, show_figure};
 use serde_json::{Value, json};
 
-/// What the relay must forward. `make bench` shows that the release build does; here it shares the
-/// machine with the other tests.
+/// The events a second that the relay must forward. `make bench` shows that the release build does; here
+/// it shares the machine with the other tests.
 const PER_SECOND: u64 = 10_000;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -105,7 +105,7 @@ async fn say(socket: &mut RawClient, message: Value) {
     socket.send(&message.to_string()).await;
 }
 
-/// What the extension is asked next, apart from a sign of life.
+/// Waits for the next request to the extension, and skips signs of life.
 async fn asked(extension: &mut RawClient) -> Value {
     loop {
         let message = extension.next().await;

@@ -1,4 +1,4 @@
-//! What released relays say, and ours does not (any more): the extension understands it all.
+//! The extension understands messages of released relays that our relay does not send.
 
 use end_to_end::Stage;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What earlier extensions said and were told, replayed: the wire is frozen.
+//! Transcripts of earlier extensions are replayed: the wire is frozen.
 
 use end_to_end::{generations, replay};
 

@@ -1,4 +1,4 @@
-//! Where one side is too old for what a user asks for, the user hears which side to update.
+//! If one side is too old for a user's request, the user is told which side to update.
 
 use end_to_end::{Maker, Pair, RelayProgram, Scene, Sdk};
 use serde_json::json;

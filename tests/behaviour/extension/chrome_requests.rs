@@ -1,5 +1,4 @@
-//! What the relay may ask of Chrome itself, beyond the tabs: windows, permissions, downloads,
-//! cookies.
+//! Requests of the relay to Chrome itself, beyond the tabs: windows, permissions, downloads, cookies.
 
 use std::path::Path;
 
@@ -163,7 +162,7 @@ async fn set_state(relay: &mut RawRelay, window: &Value, state: &str) {
     assert_eq!(window["state"], state);
 }
 
-/// Whether the page may know where it is, and notify.
+/// Returns the states of two permissions of the page: geolocation and notifications.
 async fn states(relay: &mut RawRelay) -> Value {
     let ask = "Promise.all(['geolocation', 'notifications'].map(
         (name) => navigator.permissions.query({ name }).then(({ state }) => state)))";

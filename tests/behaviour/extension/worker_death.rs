@@ -126,7 +126,7 @@ async fn tab_is_back(stage: &Stage) {
     stage.status_when("the tab to come back", |status| status.page_count == 1).await;
 }
 
-/// What the worker evaluates to have something evaluated in the tab in front.
+/// Returns an expression for the worker that evaluates another in the tab in front.
 fn in_the_page(expression: &str) -> String {
     format!(
         "chrome.tabs.query({{ active: true }}).then(([tab]) =>

@@ -6,7 +6,7 @@ pub(super) struct Attack {
     pub(super) threat: Threat,
     /// The attempt, as a sentence without its subject: "opens ...".
     pub(super) attack: &'static str,
-    /// What comes of it, and why.
+    /// The outcome, and its reason.
     pub(super) outcome: &'static str,
     /// The name of the test.
     pub(super) name: &'static str,

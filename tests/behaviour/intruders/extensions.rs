@@ -60,7 +60,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
 ];
 
-/// What a relay that is none could say first.
+/// Messages that a false relay could send first.
 pub(super) const ORDERS: &[&str] = &[
     r#"{"method":"setWindowMode","params":{"separateWindow":true}}"#,
     r#"{"id":1,"method":"callCookies","params":{"function":"getAll","details":[{}]}}"#,
@@ -310,7 +310,7 @@ async fn refused_as_unknown(key: &RawKey, port: u16, nonce: &Nonce) {
     assert_eq!(socket.closed().await.0, 4010);
 }
 
-/// Which of the connected extensions are paired.
+/// Returns for each connected extension whether it is paired.
 async fn paired(port: u16) -> Vec<bool> {
     let status = http(port, "GET /extensions/status", &[]).await;
     let status: Value = serde_json::from_str(&status.body).unwrap();

@@ -97,7 +97,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
 ];
 
-/// Where some have their Node.js.
+/// A folder in which some users have their Node.js.
 const PROGRAMS: &str = ".local/bin";
 
 /// A relay that starts the probe in the place of Node.js.

@@ -314,7 +314,7 @@ async fn a_wrong_token_takes_its_time() {
 /// Requests that need no answer, at three doors.
 const REQUESTS: [&str; 3] = ["PUT /json/new", "GET /json/list", "GET /version"];
 
-/// How their connections end.
+/// The ways in which their connections end.
 const ENDS: [End; 5] = [
     End::Close,
     End::Reset,
@@ -323,7 +323,7 @@ const ENDS: [End; 5] = [
     End::Shutdown(Shutdown::Both),
 ];
 
-/// How a connection ends before anybody has looked at it.
+/// A way in which a connection ends before anybody has looked at it.
 #[derive(Clone, Copy)]
 enum End {
     Close,

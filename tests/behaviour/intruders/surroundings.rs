@@ -52,7 +52,7 @@ async fn a_script_in_the_place_of_node_is_seen_through() {
     stage.end().await;
 }
 
-/// What agents do all day, and at the end what they may not.
+/// Calls that agents make all day, and at the end one that they may not make.
 const CALLS: &str = "
     const fs = require('fs'), crypto = require('crypto'), { promisify } = require('util');
     await page.goto(SITE + '/index.html');

@@ -27,7 +27,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     ),
 ];
 
-/// What is answered to programs.
+/// Requests that are answered to programs.
 const QUESTIONS: [&str; 6] = [
     "/json/list",
     "/json/version",

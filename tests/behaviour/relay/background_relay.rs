@@ -297,7 +297,7 @@ async fn pages(stage: &Stage) -> PagesStatus {
     stage.client().get("/extension-status").await.unwrap()
 }
 
-/// What an expression gives in the first tab, by chromiumoxide.
+/// Evaluates an expression in the first tab, by chromiumoxide.
 async fn evaluated(connection: &Connection, expression: &str) -> Value {
     let (mut browser, mut handler) = connection.browser().await.unwrap();
     let handling = tokio::spawn(async move { while handler.next().await.is_some() {} });

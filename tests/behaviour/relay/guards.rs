@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What is answered over HTTP.
+/// Paths that are answered over HTTP.
 const QUESTIONS: [&str; 13] = [
     "/",
     "/version",
@@ -22,7 +22,7 @@ const QUESTIONS: [&str; 13] = [
     "/extension-status",
 ];
 
-/// What takes WebSockets.
+/// Paths that take WebSockets.
 const SOCKETS: [&str; 6] = [
     "/cdp",
     "/cdp/me",
@@ -32,7 +32,7 @@ const SOCKETS: [&str; 6] = [
     "/extension",
 ];
 
-/// What changes something, or would if it were let in.
+/// Requests that change something, or would if they were let in.
 const CHANGES: [&str; 8] = [
     "GET /sessions",
     "PUT /json/new?about:blank",

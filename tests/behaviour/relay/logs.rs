@@ -1,4 +1,4 @@
-//! What the relay leaves on disk, and what it keeps to itself.
+//! The relay's logs on disk, and what is not written there.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What clients changed in the user's tabs goes with the relay, however that ends.
+//! Changes of clients to the user's tabs end with the relay, however it ends.
 
 use end_to_end::Stage;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ const CLIENT: &str = "
     await gone;
     return true;";
 
-/// What a page that is loaded afterwards sees of it.
+/// The changes that a page sees which is loaded afterwards.
 const SEEN: &str = "
     const page = context.pages()[0];
     await page.reload();

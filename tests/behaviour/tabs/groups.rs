@@ -30,7 +30,7 @@ async fn controlled_tabs_stand_in_one_green_group() {
     stage.end().await;
 }
 
-/// What Chrome draws around a green group.
+/// The colour that Chrome draws around a green group.
 const GREEN: Colour = [24, 128, 56];
 
 #[tokio::test]

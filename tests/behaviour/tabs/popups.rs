@@ -1,4 +1,4 @@
-//! What a controlled tab opens is controlled, and knows who opened it.
+//! Tabs that a controlled tab opens are controlled, and know their opener.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use end_to_end::{Stage, tls_proxy};
 use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 
-/// What clients do to a page, to its context and beside both: how each ended, and in what time.
+/// Calls of clients to a page, to its context and beside both: how each ended, and in what time.
 const ATTEMPTS: &str = "
     const outcome = async (call) => {
       const late = new Promise((resolve) => setTimeout(resolve, 8000, 'hangs'));

@@ -1,4 +1,4 @@
-//! What the user sees and clicks, in a real window with a real mouse.
+//! The user clicks the icon and the banner, in a real window with a real mouse.
 
 use end_to_end::{Colour, Stage};
 use serde_json::json;

@@ -56,7 +56,7 @@ impl DirectBrowser {
         Self { url, site: Site::start().await, _process: process, _home: home }
     }
 
-    /// Where clients connect.
+    /// Returns the address at which clients connect.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url

@@ -16,7 +16,7 @@ pub(crate) const PAIRED: &str = "extension";
 pub(crate) struct Extension {
     pub(crate) folder: PathBuf,
     pub(crate) id: String,
-    /// What is at the usual port, as far as this browser can see.
+    /// The port that this browser reaches when it dials the usual one. `None` for nothing.
     pub(crate) at_usual_port: Option<u16>,
     /// A port that this browser dials, and the one that it reaches.
     pub(crate) detour: Option<(u16, u16)>,

@@ -1,4 +1,4 @@
-//! What chromiumoxide can do. It is a Rust library, so its features are Rust too.
+//! The features of chromiumoxide. It is a Rust library, so they are written in Rust.
 
 use std::future::Future;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::scripts::Results;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How soon to look again for what chromiumoxide does not tell.
+/// The pause before looking again for what chromiumoxide does not tell.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Runs the features whose names contain one of the words, or all of them.

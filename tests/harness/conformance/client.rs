@@ -10,9 +10,9 @@ use crate::stage::Stage;
 /// A client of which `make test` says what it can do.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
-    /// What it is called, without its version.
+    /// The name without the version.
     pub family: &'static str,
-    /// Its version, if the table has several.
+    /// The version, if the table has several.
     pub version: &'static str,
     /// The script in `tests/conformance`, unless it is a Rust client.
     script: Option<&'static str>,
@@ -40,7 +40,7 @@ pub const CLIENTS: [Client; 15] = [
 ];
 
 impl Client {
-    /// The client with this name.
+    /// Returns the client with this name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         match CLIENTS.iter().find(|client| client.name() == name) {
@@ -49,7 +49,7 @@ impl Client {
         }
     }
 
-    /// What it is called.
+    /// Returns the name with the version.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{} {}", self.family, self.version).trim_end().to_owned()

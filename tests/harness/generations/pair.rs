@@ -3,7 +3,7 @@
 use super::Scene;
 use crate::scripts::{Results, converse};
 
-/// What is tried with every pair, in this order, by `tests/conformance/generations.mjs`.
+/// The scenarios that `tests/conformance/generations.mjs` tries with every pair, in this order.
 pub const SCENARIOS: [&str; 9] = [
     "a first tab for who finds none",
     "connect",
@@ -16,7 +16,7 @@ pub const SCENARIOS: [&str; 9] = [
     "relay restart",
 ];
 
-/// Who made a part.
+/// The maker of an extension or a relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
     /// This repository.
@@ -34,7 +34,7 @@ pub struct Pair {
 }
 
 impl Maker {
-    /// What it is called in tables.
+    /// Returns the name in tables.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -45,7 +45,7 @@ impl Maker {
 }
 
 impl Pair {
-    /// All that must work together.
+    /// All pairs that must work together.
     pub const ALL: [Self; 5] = [
         Self { extension: Maker::Released("0.4"), relay: Maker::Ours },
         Self { extension: Maker::Released("0.7"), relay: Maker::Ours },

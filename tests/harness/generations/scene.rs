@@ -41,7 +41,7 @@ impl Scene {
         Self { pair, relay, browser, site: Site::start().await, port, home }
     }
 
-    /// Where clients connect.
+    /// Returns the address at which clients connect.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
@@ -62,7 +62,7 @@ impl Scene {
         self.browser.evaluate_in_worker(expression).await.expect("the worker answers")
     }
 
-    /// What `playwriter` says to a user of this relay, whether or not all went well.
+    /// Runs `playwriter` as a user of this relay, and returns all that it prints, also if it fails.
     pub async fn says(&self, arguments: &[&str]) -> String {
         let mut command = relay_program::command(arguments, self.home.path());
         command.env("PLAYWRITER_PORT", self.port.to_string()).current_dir(self.home.path());

@@ -18,19 +18,19 @@ impl Home {
         Self(tempfile::tempdir().expect("a temporary folder can be made"))
     }
 
-    /// Where it is.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// The process of the relay in the background, if one left a note.
+    /// Returns the process of the background relay, if there is a relay file and the process runs.
     #[must_use]
     pub fn relay_process(&self, port: u16) -> Option<u32> {
-        let note =
+        let file =
             std::fs::read(self.path().join(format!(".playwriter/relay-{port}.json"))).ok()?;
-        let note: Value = serde_json::from_slice(&note).ok()?;
-        let pid = u32::try_from(note["pid"].as_u64()?).ok()?;
+        let file: Value = serde_json::from_slice(&file).ok()?;
+        let pid = u32::try_from(file["pid"].as_u64()?).ok()?;
         // The number of a process that is gone may be another's.
         let program = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         String::from_utf8_lossy(&program).contains("playwriter").then_some(pid)

@@ -1,4 +1,4 @@
-//! How long a test waits.
+//! Limits of time.
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use crate::machine::TIMEOUT;
 
-/// What came back.
+/// The answer to an HTTP request.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// 200 and the like.

@@ -32,7 +32,7 @@ impl Site {
         format!("http://{}", self.address)
     }
 
-    /// Its port.
+    /// Returns the port.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.address.port()

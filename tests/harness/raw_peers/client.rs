@@ -98,23 +98,23 @@ impl RawClient {
         drop(self.socket.send(Message::text(text)).await);
     }
 
-    /// The next text frame, parsed.
+    /// Waits for the next text frame, and returns it parsed.
     pub async fn next(&mut self) -> Value {
         parsed(&self.frame().await)
     }
 
-    /// The next text frame, as it came.
+    /// Waits for the next text frame, and returns it as it came.
     pub(crate) async fn next_text(&mut self) -> String {
         let frame =
             self.socket.next().await.expect("the socket is open").expect("it is well-formed");
         frame.into_text().expect("the relay sends text").to_string()
     }
 
-    /// The next text frame, parsed, or the code and reason with which the relay closes.
+    /// Waits for the next text frame, and returns it parsed.
     ///
     /// # Errors
     ///
-    /// The close.
+    /// Waits until the relay closes, and returns its code and reason.
     pub async fn next_or_closed(&mut self) -> Result<Value, (u16, String)> {
         let frame = self.frame().await;
         if let Message::Close(Some(close)) = &frame {
@@ -123,7 +123,7 @@ impl RawClient {
         Ok(parsed(&frame))
     }
 
-    /// The length of the next text frame, for one that is too long to look at.
+    /// Waits for the next text frame, and returns its length: for one that is too long to look at.
     pub async fn next_length(&mut self) -> usize {
         self.frame_within(LONG_TIMEOUT).await.len()
     }
@@ -190,7 +190,7 @@ impl RawClient {
     }
 }
 
-/// The status and the sentence with which a relay refuses a socket.
+/// Returns the status and the sentence with which a relay refuses a socket.
 fn refusal(error: Error) -> (u16, String) {
     let Error::Http(answer) = error else { panic!("{error}") };
     let reason = answer.body().as_deref().map(String::from_utf8_lossy);

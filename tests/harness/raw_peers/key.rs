@@ -13,7 +13,7 @@ use super::RawClient;
 /// The key of an extension's folder.
 #[derive(Debug, Clone, Copy)]
 pub struct RawKey {
-    /// Its name.
+    /// The name of the key.
     pub kid: KeyId,
     /// The key.
     pub key: Key,
@@ -39,7 +39,7 @@ impl RawKey {
         RawClient::knock(port, &format!("pairing=v1&kid={kid}&nonce={nonce}")).await
     }
 
-    /// Whether the relay's first frame proves that it knows the key and listens at this port.
+    /// Returns true if the relay's first frame proves that it knows the key and listens at this port.
     #[must_use]
     pub fn is_shown(&self, frame: &Value, first: &Nonce, port: u16) -> bool {
         let listening = frame["params"]["listening"].as_u64().and_then(|it| it.try_into().ok());

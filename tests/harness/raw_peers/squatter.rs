@@ -17,7 +17,7 @@ use warp::ws::{Message, WebSocket};
 use crate::machine::TIMEOUT;
 use crate::network::free_port;
 
-/// How it answers to `GET /extension/hello`.
+/// The answer to `GET /extension/hello`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Squat {
     /// As a relay that knows pairing; then with these frames.
@@ -110,13 +110,13 @@ impl Squatter {
         Self { port, heard, held, serving }
     }
 
-    /// Where it listens.
+    /// Returns the port on which it listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// All that it was told.
+    /// Returns everything that it was told.
     #[must_use]
     pub fn heard(&self) -> Vec<String> {
         self.heard.borrow().clone()

@@ -45,7 +45,7 @@ impl RawTab {
         Self { events, serving: tokio::spawn(serve(extension, queue)) }
     }
 
-    /// How an extension tells of such a tab.
+    /// Returns the message with which an extension tells of such a tab.
     #[must_use]
     pub fn announced() -> String {
         let info = json!({

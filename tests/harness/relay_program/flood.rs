@@ -15,22 +15,23 @@ const AFTERWARDS: u64 = 20_000;
 
 const PER_TICK: u64 = 100;
 
-/// How many events may be on their way to the client that reads; its queue has room for ten times as many.
+/// The number of events that may be on their way to the client that reads. Its queue has room for ten
+/// times as many.
 const AHEAD: usize = 10_000;
 
-/// What came of it. The reading client got everything in order, else the test has failed.
+/// The outcome. If the reading client did not get everything in order, the test has failed.
 #[derive(Debug)]
 pub struct Flood {
-    /// How many events a second passed to the client that reads.
+    /// The number of events a second that reached the client that reads.
     pub per_second: f64,
-    /// How many MiB the relay has grown by.
+    /// The growth of the relay, in MiB.
     pub grown: u64,
     /// With what the relay let the other client go, and what it had got by then.
     pub closed: (u16, String, u64),
 }
 
 impl Flood {
-    /// How many events were sent.
+    /// The number of events that are sent.
     pub const EVENTS: u64 = UNTIL_FULL + AFTERWARDS;
 }
 

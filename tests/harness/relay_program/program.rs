@@ -132,19 +132,19 @@ impl RelayProgram {
         command
     }
 
-    /// Its process.
+    /// Returns the number of the process.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.child.id().expect("it runs")
     }
 
-    /// Where it listens.
+    /// Returns the port on which the relay listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where it leaves its logs.
+    /// Returns the folder of the logs.
     #[must_use]
     pub fn log_folder(&self) -> PathBuf {
         self.home.join(".playwriter")

@@ -10,11 +10,11 @@ use tokio::time::timeout;
 use super::command::{path, without_settings};
 use crate::machine::LONG_TIMEOUT;
 
-/// All that is started in there ends with the program that runs it.
+/// Makes networks. A process in them ends with the program that made them.
 const UNSHARE: [&str; 7] =
     ["--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
 
-/// Whether this machine lets its users make networks; containers often do not.
+/// Returns true if this machine lets its users make networks. Containers often do not.
 pub async fn may_make_networks() -> bool {
     let tried = Command::new("unshare").args(UNSHARE).arg("true").output().await;
     tried.is_ok_and(|tried| tried.status.success())

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::machine::LONG_TIMEOUT;
 
-/// Which of the official clients.
+/// An official MCP client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sdk {
     /// `@modelcontextprotocol/sdk`
@@ -31,25 +31,25 @@ pub struct Agent {
     is_ready: bool,
 }
 
-/// What a tool gave.
+/// The answer of a tool.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default)]
 pub struct ToolAnswer {
-    /// Which call.
+    /// The number of the call.
     id: u64,
-    /// Whether it is an error to the agent.
+    /// True if the tool tells the agent of an error.
     pub failed: bool,
-    /// All text.
+    /// The text of all blocks together.
     pub text: String,
-    /// The same, one for each block of the answer.
+    /// The text of each block.
     pub blocks: Vec<String>,
-    /// All images.
+    /// The images of all blocks.
     pub images: Vec<ToolImage>,
-    /// Why the server would not even try.
+    /// The reason why the server refused the call.
     pub refused: Option<String>,
     /// The tools, if it was asked for them.
     pub tools: Value,
-    /// What is going on, from which the answer itself is still to come.
+    /// The progress of a call whose answer is still to come.
     pub progress: Option<String>,
 }
 
@@ -75,12 +75,12 @@ impl Default for ToolAnswer {
 pub struct ToolImage {
     /// `image/png` and the like.
     pub mime_type: String,
-    /// In base64.
+    /// The image in base64.
     pub data: String,
 }
 
 impl Agent {
-    /// One that starts a program and talks to it over standard input and output.
+    /// Starts a client that starts a program and talks to it over standard input and output.
     #[must_use]
     pub fn stdio(
         sdk: Sdk,
@@ -94,13 +94,13 @@ impl Agent {
         Self::start(sdk, &command, environment)
     }
 
-    /// One that talks to a server over HTTP.
+    /// Starts a client that talks to a server over HTTP.
     #[must_use]
     pub fn http(sdk: Sdk, url: &str) -> Self {
         Self::start(sdk, &["http".as_ref(), url.as_ref()], &[])
     }
 
-    /// What one says that a server over HTTP does not let in.
+    /// Starts a client that a server over HTTP does not let in, and returns what it says.
     pub async fn refused(sdk: Sdk, url: &str) -> String {
         let ended =
             client(sdk).args(["http", url]).stdin(Stdio::null()).kill_on_drop(true).output();
@@ -146,7 +146,7 @@ impl Agent {
         self.last_id
     }
 
-    /// What is said next about a call that was begun, which only [`Sdk::TypeScript`] tells.
+    /// Waits for the progress of a call that was begun. Only [`Sdk::TypeScript`] tells it.
     pub async fn progress(&mut self) -> Option<String> {
         self.line().await.progress
     }
@@ -200,7 +200,7 @@ impl Agent {
         self.stdin.write_all(line.as_bytes()).await.expect("the agent reads");
     }
 
-    /// What came of a call that was begun; of several, of the one that ended first.
+    /// Waits for the answer to a call that was begun. Of several, it is the one that ended first.
     pub async fn answer(&mut self) -> ToolAnswer {
         loop {
             let answer = self.line().await;

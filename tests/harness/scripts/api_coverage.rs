@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(900);
 pub struct Walk {
     /// `ok` for each case, or what went wrong.
     pub outcomes: BTreeMap<String, String>,
-    /// What went wrong at first in each case that was tried twice.
+    /// The error of the first try, of each case that was tried twice.
     pub retried: BTreeMap<String, String>,
 }
 

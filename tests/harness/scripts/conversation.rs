@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// What became of each feature: `ok`, or what went wrong.
+/// The outcome of each feature: `ok`, or what went wrong.
 pub type Results = BTreeMap<String, String>;
 
 /// Every part has a limit; a script that takes longer than this has lost its way.

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::machine::LONG_TIMEOUT;
 
-/// What a script is written in.
+/// The language of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// With the packages of `tests/package.json`.

@@ -11,26 +11,26 @@ use crate::relay_program;
 use crate::scripts::{Agent, Sdk};
 
 impl Stage {
-    /// An agent that talks to the stage's relay.
+    /// Starts an agent that talks to the stage's relay.
     #[must_use]
     pub fn agent_over_http(&self, sdk: Sdk) -> Agent {
         Agent::http(sdk, &self.mcp_url(""))
     }
 
-    /// The address for agents over HTTP, with what else the test wants in its query.
+    /// Returns the address for agents over HTTP, with more of the test's own in its query.
     #[must_use]
     pub fn mcp_url(&self, query: &str) -> String {
         format!("{}/mcp?{}&{query}", self.url(), self.agents_token())
     }
 
-    /// `token=…`, as agents show it.
+    /// Returns `token=…`, as agents show it.
     #[must_use]
     pub fn agents_token(&self) -> String {
         let (_, agents) = relay::tokens_of_user(&self.files()).expect("there is a secret");
         agents.as_query()
     }
 
-    /// An agent whose MCP server is the `playwriter` program, which sees to a relay itself.
+    /// Starts an agent whose MCP server is the `playwriter` program, which starts a relay itself.
     #[must_use]
     pub fn agent_over_stdio(&self, sdk: Sdk) -> Agent {
         self.agent_over_stdio_with(sdk, &[], &[])
@@ -55,7 +55,8 @@ impl Stage {
         Agent::stdio(sdk, &relay_program::program(), arguments, &all)
     }
 
-    /// How agents' code is run on this stage: inside of the boundary, with the site within reach.
+    /// Returns the options with which agents' code is run: inside of the boundary, with the site within
+    /// reach.
     #[must_use]
     pub fn executor(&self) -> ExecutorOptions {
         ExecutorOptions {

@@ -16,7 +16,7 @@ use crate::scripts::{self, Language};
 const INSTALLED: &str = "1.65.0";
 
 impl Stage {
-    /// `playwriter` with arguments, which is to talk to the extension of this stage.
+    /// Returns a `playwriter` command with arguments that talks to the extension of this stage.
     #[must_use]
     pub fn playwriter(&self, arguments: &[&str]) -> Command {
         let mut command = relay_program::command(arguments, self.home.path());
@@ -24,8 +24,8 @@ impl Stage {
         command
     }
 
-    /// Runs a script of Node or Python that finds `playwriter` on its `PATH`, and gives what it
-    /// prints as JSON.
+    /// Runs a script of Node or Python that finds `playwriter` on its `PATH`, and returns the
+    /// JSON that it prints.
     pub async fn script(&self, language: Language, text: &str) -> Value {
         self.script_with(language, text, &[]).await
     }
@@ -75,7 +75,7 @@ impl Stage {
         (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
     }
 
-    /// Where sessions and logs are kept.
+    /// Returns the folder of agent sessions and logs.
     #[must_use]
     pub fn files(&self) -> PathBuf {
         self.home.path().join(".playwriter")

@@ -64,7 +64,7 @@ impl Stage {
             .expect("the relay is built; `cargo test --workspace` does that")
     }
 
-    /// Kills the relay in the background, as the system does when it needs the memory.
+    /// Kills the background relay, as the system does when it needs the memory.
     pub fn kill_background_relay(&self) {
         let pid = self.home.relay_process(self.port).expect("a relay runs in the background");
         kill(pid);
@@ -91,13 +91,13 @@ impl Stage {
         http(self.port, request, headers).await
     }
 
-    /// The process of the relay that runs in the background.
+    /// Returns the process of the background relay.
     #[must_use]
     pub fn background_relay(&self) -> u32 {
         self.home.relay_process(self.port).expect("a relay runs in the background")
     }
 
-    /// Asks the stage's relay as our own programs do.
+    /// Returns a client that asks the stage's relay as our own programs do.
     #[must_use]
     pub fn client(&self) -> Client {
         Client::new(Endpoint::local(self.port), None).in_folder(self.files())

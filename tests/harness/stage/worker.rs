@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::Stage;
 use crate::machine::TIMEOUT;
 
-/// How long a test looks into the worker: less than an evaluation may take.
+/// The time for which a test looks into the worker. It is less than an evaluation may take.
 const LOOKING: Duration = Duration::from_secs(28);
 
 /// The state of the worker, with its tabs in a list.
@@ -40,7 +40,7 @@ impl Stage {
         }
     }
 
-    /// The state of the extension's worker, with its tabs in a list: a map has no JSON.
+    /// Returns the state of the extension's worker, with its tabs in a list: a map has no JSON.
     pub async fn extension_state(&self) -> Value {
         self.in_worker(STATE).await
     }

@@ -16,26 +16,26 @@ use shared_protocol::pairing::{Key, METHOD};
 pub(crate) enum Line {
     /// The key of an extension that has one, before all else.
     Key(FixedKey),
-    /// How the extension introduces itself: the query of its socket.
+    /// The query of the extension's socket, by which it introduces itself.
     Hello(String),
-    /// What the extension says to the relay.
+    /// A message from the extension to the relay.
     Extension(Box<RawValue>),
-    /// What the relay says to the extension.
+    /// A message from the relay to the extension.
     Relay(Box<RawValue>),
-    /// What the client says to the relay.
+    /// A message from the client to the relay.
     Client(Box<RawValue>),
-    /// What the client is told by the relay.
+    /// A message from the relay to the client.
     Told(Box<RawValue>),
 }
 
-/// What is needed to check proofs, and to make them.
+/// The key with which proofs are checked and made.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct FixedKey {
     /// The relay's.
     pub(crate) secret: Key,
     /// The extension's.
     pub(crate) key: Key,
-    /// Where the relay was.
+    /// The port of the relay.
     pub(crate) port: u16,
 }
 

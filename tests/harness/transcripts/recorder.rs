@@ -20,7 +20,7 @@ use crate::machine::TIMEOUT;
 use crate::network::{Site, free_port};
 use crate::raw_peers::{RawClient, RawKey};
 
-/// When nothing has been said for so long, nothing more is to come.
+/// The silence after which nothing more is to come.
 const SILENCE: Duration = Duration::from_millis(700);
 
 const CHILDREN: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#;
@@ -43,7 +43,7 @@ pub enum Recorded {
 ///
 /// # Panics
 ///
-/// When anything does not go as it should.
+/// If anything does not go as it should.
 pub async fn record(generation: &str, recorded: &Recorded) {
     let home = tempfile::tempdir().expect("a temporary folder can be made");
     let site = Site::start().await;
@@ -114,7 +114,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// What clients do, from the first command to a closed tab.
+    /// Does what clients do, from the first command to a closed tab.
     async fn converse(&mut self, site: &str) {
         self.ask(None, "Target.setAutoAttach", CHILDREN).await;
         let tab = timeout(TIMEOUT, self.attached("page")).await.expect("there is a tab");
@@ -141,7 +141,7 @@ impl Recorder {
         self.ask(None, "Target.closeTarget", &close).await;
     }
 
-    /// What only ours understand: windows, permissions, downloads.
+    /// Asks for the features that only our extensions have: windows, permissions, downloads.
     async fn ask_for_features(&mut self, site: &str) {
         let page = json!({ "url": format!("{site}/index.html") }).to_string();
         self.ask(None, "Target.createTarget", &page).await;

@@ -19,7 +19,7 @@ use crate::raw_peers::{RawClient, RawKey};
 ///
 /// # Panics
 ///
-/// When the relay says anything else than it did.
+/// If the relay says anything else than it did.
 pub async fn replay(generation: &str) {
     let home = tempfile::tempdir().expect("a temporary folder can be made");
     let mut lines = read(generation).into_iter().enumerate().peekable();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const GUID: &str = "0b8d5e4c-3f0a-4c8e-9a54-0123456789ab";
 
-/// What an intruder has: a socket as an extension, and one as a client.
+/// An intruder with a socket as an extension, and one as a client.
 struct Intruder {
     relay: RelayProgram,
     extension: RawClient,

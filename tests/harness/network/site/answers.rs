@@ -1,4 +1,4 @@
-//! What the site answers by itself: what a client sent, files to download, sockets.
+//! Answers that no file can give: what a client sent, downloads, sockets.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use warp::reply::{Reply, Response, with_header, with_status};
 use warp::ws::{Message, WebSocket, Ws};
 use warp::{Filter, path};
 
-/// What a browser saves a download as.
+/// The name under which a browser saves a download.
 const ATTACHMENT: &str = "attachment; filename=report.txt";
 
 /// `user:secret`, as a browser sends it.

@@ -40,44 +40,9 @@ async fn without_a_tab_a_client_has_its_own_cookies_and_the_user_keeps_theirs() 
         { "name": "a", "value": "the user's", "domain": ".shop.example" },
     ]);
     stage.browser.devtools("Storage.setCookies", json!({ "cookies": users })).await.unwrap();
-    let body = "const before = await context.cookies();
-         await context.addCookies([
-           { name: 'a', value: '1', url: 'https://www.shop.example/' },
-           { name: 'b', value: '2', domain: '.other.example', path: '/x', expires: 4e9,
-             httpOnly: true, secure: true, sameSite: 'Strict' },
-           { name: 'c', value: '3', url: 'https://in.example/', partitionKey: 'https://top.example' },
-           { name: 'd', value: '4', url: 'http://plain.example/y/z', sameSite: 'Lax' },
-         ]);
-         const seen = await context.cookies();
-         const { cookies } = await context.storageState();
-         const bad = [{ name: 'e', value: '5', url: site }, { name: '__Host-bad', value: '6', url: site }];
-         const refused = await context.addCookies(bad).then(() => 'set', (error) => error.message);
-         const byUrl = (await context.cookies(site)).map(({ name }) => name);
-         const session = await browser.newBrowserCDPSession();
-         const told = await session.send('Storage.getCookies');
-         await context.clearCookies();
-         return { before, seen, stored: cookies.length, refused, byUrl, told: told.cookies[0],
-           after: await context.cookies() }";
-    let answers = stage.playwright(body).await;
+    let answers = stage.playwright(OWN_COOKIES).await;
     assert_eq!((&answers["before"], &answers["after"]), (&json!([]), &json!([])));
-    let cookie = |name: &str, value: &str, domain: &str, path: &str, secure: bool| {
-        json!({
-            "name": name, "value": value, "domain": domain, "path": path, "expires": -1,
-            "httpOnly": false, "secure": secure, "sameSite": "Lax",
-        })
-    };
-    let mut own = [
-        cookie("a", "1", "www.shop.example", "/", true),
-        cookie("b", "2", ".other.example", "/x", true),
-        cookie("c", "3", "in.example", "/", true),
-        cookie("d", "4", "plain.example", "/y/", false),
-    ];
-    own[1]["httpOnly"] = true.into();
-    own[1]["sameSite"] = "Strict".into();
-    own[1]["expires"] = answers["seen"][1]["expires"].clone();
-    own[2]["partitionKey"] = "https://top.example".into();
-    own[2]["_crHasCrossSiteAncestor"] = answers["seen"][2]["_crHasCrossSiteAncestor"].clone();
-    assert_eq!(answers["seen"], json!(own));
+    assert_eq!(answers["seen"], own_cookies(&answers["seen"]));
     assert!(answers["seen"][1]["expires"].as_f64() > Some(1.7e9), "a year from now");
     assert_eq!(answers["stored"], 4);
     let refused = answers["refused"].as_str().unwrap();
@@ -107,6 +72,48 @@ async fn without_a_tab_a_client_has_its_own_cookies_and_the_user_keeps_theirs() 
          return (await context.cookies(site)).map(({ name }) => name)";
     assert_eq!(stage.playwright(body).await, json!(["a"]), "with a tab, too");
     stage.end().await;
+}
+
+/// A client that sets cookies without a tab, and tells what it sees of them.
+const OWN_COOKIES: &str = "const before = await context.cookies();
+         await context.addCookies([
+           { name: 'a', value: '1', url: 'https://www.shop.example/' },
+           { name: 'b', value: '2', domain: '.other.example', path: '/x', expires: 4e9,
+             httpOnly: true, secure: true, sameSite: 'Strict' },
+           { name: 'c', value: '3', url: 'https://in.example/', partitionKey: 'https://top.example' },
+           { name: 'd', value: '4', url: 'http://plain.example/y/z', sameSite: 'Lax' },
+         ]);
+         const seen = await context.cookies();
+         const { cookies } = await context.storageState();
+         const bad = [{ name: 'e', value: '5', url: site }, { name: '__Host-bad', value: '6', url: site }];
+         const refused = await context.addCookies(bad).then(() => 'set', (error) => error.message);
+         const byUrl = (await context.cookies(site)).map(({ name }) => name);
+         const session = await browser.newBrowserCDPSession();
+         const told = await session.send('Storage.getCookies');
+         await context.clearCookies();
+         return { before, seen, stored: cookies.length, refused, byUrl, told: told.cookies[0],
+           after: await context.cookies() }";
+
+/// Returns the cookies that [`OWN_COOKIES`] must see. The time that is left to one is as it was seen.
+fn own_cookies(seen: &Value) -> Value {
+    let cookie = |name: &str, value: &str, domain: &str, path: &str, secure: bool| {
+        json!({
+            "name": name, "value": value, "domain": domain, "path": path, "expires": -1,
+            "httpOnly": false, "secure": secure, "sameSite": "Lax",
+        })
+    };
+    let mut own = [
+        cookie("a", "1", "www.shop.example", "/", true),
+        cookie("b", "2", ".other.example", "/x", true),
+        cookie("c", "3", "in.example", "/", true),
+        cookie("d", "4", "plain.example", "/y/", false),
+    ];
+    own[1]["httpOnly"] = true.into();
+    own[1]["sameSite"] = "Strict".into();
+    own[1]["expires"] = seen[1]["expires"].clone();
+    own[2]["partitionKey"] = "https://top.example".into();
+    own[2]["_crHasCrossSiteAncestor"] = seen[2]["_crHasCrossSiteAncestor"].clone();
+    json!(own)
 }
 
 #[tokio::test]

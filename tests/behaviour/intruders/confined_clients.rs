@@ -4,6 +4,7 @@
 mod downloads;
 
 use std::fs;
+use std::path::Path;
 
 use end_to_end::{Agent, Sdk, Stage};
 use relay::log::Logs;
@@ -108,6 +109,28 @@ async fn no_way_leads_an_agent_to_a_file() {
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     ok(agent.execute(&format!("await page.goto('{site}/index.html')")).await);
 
+    no_drop_and_no_address(&mut agent, &secret, &site).await;
+    ok(agent.execute(&format!("await page.goto('{site}/index.html')")).await);
+    let popup = format!(
+        "await page.evaluate((file) => {{ window.open(file) }}, {file:?});
+         await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));"
+    );
+    ok(agent.execute(&popup).await);
+    sees_no_file(&mut agent).await;
+    let close = "for (const other of context.pages()) if (other !== page) await other.close()";
+    ok(agent.execute(close).await);
+
+    let tab = "chrome.tabs.query({ active: true }).then(([tab]) => tab.id)";
+    let tab = stage.in_worker(tab).await;
+    no_tab_of_the_users(&stage, &mut agent, &tab, &file).await;
+    no_way_back(&stage, &mut agent, &tab, &file).await;
+    agent.end().await;
+    stage.end().await;
+}
+
+/// The agent neither drops the file on a page nor goes to its address.
+async fn no_drop_and_no_address(agent: &mut Agent, secret: &Path, site: &str) {
+    let file = format!("file://{}", secret.display());
     let drop = format!(
         "const cdp = await getCDPSession();
          const data = {{ items: [], files: [{:?}], dragOperationsMask: 1 }};
@@ -131,22 +154,13 @@ async fn no_way_leads_an_agent_to_a_file() {
     ] {
         failed(agent.execute(&open).await);
     }
-    ok(agent.execute(&format!("await page.goto('{site}/index.html')")).await);
-    let popup = format!(
-        "await page.evaluate((file) => {{ window.open(file) }}, {file:?});
-         await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 200)));"
-    );
-    ok(agent.execute(&popup).await);
-    sees_no_file(&mut agent).await;
-    let close = "for (const other of context.pages()) if (other !== page) await other.close()";
-    ok(agent.execute(close).await);
+}
 
-    // The user opens it in the tab that is controlled.
-    let tab = "chrome.tabs.query({ active: true }).then(([tab]) => tab.id)";
-    let tab = stage.in_worker(tab).await;
-    go(&stage, &tab, &file).await;
-    sees_no_file(&mut agent).await;
-    let status = stage.status_when("the file", |status| shows(status, &file)).await;
+/// The user opens the file in the tab that is controlled.
+async fn no_tab_of_the_users(stage: &Stage, agent: &mut Agent, tab: &Value, file: &str) {
+    go(stage, tab, file).await;
+    sees_no_file(agent).await;
+    let status = stage.status_when("the file", |status| shows(status, file)).await;
     let page = status.pages.iter().find(|page| page.url == file).unwrap();
     let attach = format!(
         "await (await browser.newBrowserCDPSession())
@@ -157,10 +171,13 @@ async fn no_way_leads_an_agent_to_a_file() {
     assert!(text.contains("No target with given id found"), "{text}");
     let seen = "return context.pages().map((page) => page.url())";
     let seen = stage.playwright(seen).await;
-    assert!(seen.to_string().contains(&file), "a program of the user's sees it: {seen}");
+    assert!(seen.to_string().contains(file), "a program of the user's sees it: {seen}");
+}
 
-    // The tab is back on the web, and the agent in it goes back to the file.
-    go(&stage, &tab, &format!("{site}/form.html")).await;
+/// The tab is back on the web, and the agent in it goes back to the file.
+async fn no_way_back(stage: &Stage, agent: &mut Agent, tab: &Value, file: &str) {
+    let site = stage.site.url();
+    go(stage, tab, &format!("{site}/form.html")).await;
     let back = format!(
         "let found;
          for (let tries = 0; !found && tries < 200; tries += 1) {{
@@ -176,9 +193,9 @@ async fn no_way_leads_an_agent_to_a_file() {
          'gone'"
     );
     assert_eq!(ok(agent.execute(&back).await), "gone");
-    let status = stage.status_when("the file again", |status| shows(status, &file)).await;
-    assert!(shows(&status, &file));
-    sees_no_file(&mut agent).await;
+    let status = stage.status_when("the file again", |status| shows(status, file)).await;
+    assert!(shows(&status, file));
+    sees_no_file(agent).await;
     stage
         .until_in_worker(&format!(
             "chrome.tabs.get({tab}).then((tab) => tab.status === 'complete')"
@@ -186,8 +203,6 @@ async fn no_way_leads_an_agent_to_a_file() {
         .await;
     let title = stage.in_worker(&format!("chrome.tabs.get({tab}).then((tab) => tab.title)")).await;
     assert_eq!(title, "s3cret", "no script of the agent's ran there");
-    agent.end().await;
-    stage.end().await;
 }
 
 fn shows(status: &shared_protocol::http::PagesStatus, url: &str) -> bool {
@@ -260,7 +275,14 @@ async fn agents_reach_no_further_than_the_open_sites() {
         JSON.stringify([has('devtools.timeline'), has('navigation')])";
     assert_eq!(ok(agent.execute(traced).await), "[true,false]");
 
-    // Programs of the user's that name no site mean their own pages, wherever those are.
+    programs_reach_their_own_pages(&stage).await;
+    agent.end().await;
+    stage.end().await;
+}
+
+/// Programs of the user's that name no site mean their own pages, wherever those are.
+async fn programs_reach_their_own_pages(stage: &Stage) {
+    let site = stage.site.url();
     let other = site.replace("127.0.0.1", "localhost");
     let granted = stage
         .playwright(&format!(
@@ -276,8 +298,6 @@ async fn agents_reach_no_further_than_the_open_sites() {
         ))
         .await;
     assert_eq!(granted, serde_json::json!(["granted", "granted"]));
-    agent.end().await;
-    stage.end().await;
 }
 
 #[tokio::test]

@@ -40,10 +40,19 @@ const QUESTIONS: [&str; 6] = [
 #[tokio::test]
 async fn pages_frames_and_service_workers_get_nothing() {
     let stage = Stage::with_controlled_tab().await;
-    let body = format!(
+    let told = stage.playwright(&attack_everywhere(&stage.url())).await;
+    assert_eq!(told, json!({ "page": [], "frame": [], "worker": [], "form": 403 }));
+    let status = stage.client().get::<serde_json::Value>("/sessions").await.unwrap();
+    assert_eq!(status["sessions"], json!([]));
+    stage.end().await;
+}
+
+/// Returns a script that asks the relay in a page, in a frame without an origin, in a service worker
+/// and by a form, and tells what was answered.
+fn attack_everywhere(relay: &str) -> String {
+    format!(
         "const page = context.pages()[0];
          await page.goto(site + '/index.html');
-         // In a page, in a frame without an origin, and in a service worker.
          const attack = async (relay, paths) => {{
            const told = [];
            const fetched = (path, how) => fetch(relay + path, how).then((r) => r.text(), () => '');
@@ -90,14 +99,9 @@ async fn pages_frames_and_service_workers_get_nothing() {
          }}, relay);
          told.form = (await sent).status();
          return told;",
-        stage.url(),
+        relay,
         json!(QUESTIONS),
-    );
-    let told = stage.playwright(&body).await;
-    assert_eq!(told, json!({ "page": [], "frame": [], "worker": [], "form": 403 }));
-    let status = stage.client().get::<serde_json::Value>("/sessions").await.unwrap();
-    assert_eq!(status["sessions"], json!([]));
-    stage.end().await;
+    )
 }
 
 #[tokio::test]

@@ -12,34 +12,7 @@ async fn a_dialog_or_a_sleeping_tab_holds_no_client_up() {
     stage.control_tab().await;
     let grouped = "chrome.tabs.query({ active: true }).then((tabs) => tabs[0].groupId !== -1)";
     stage.until_in_worker(grouped).await;
-    // As if a user had clicked on each: one with an open dialog, one that sleeps.
-    let open = format!(
-        "(async () => {{
-            const opened = (url) => new Promise(async (resolve) => {{
-                const {{ id }} = await chrome.tabs.create({{ url, active: false }});
-                const look = async () => (await chrome.tabs.get(id)).status === 'complete'
-                    ? resolve(id) : setTimeout(look, 20);
-                look();
-            }});
-            const [dialog, busy] = await Promise.all([
-                opened('{site}/index.html'),
-                opened('{site}/animated.html'),
-            ]);
-            const asleep = (await chrome.tabs.discard(busy)).id;
-            // In a tab that nobody sees, Chrome lets the page go on.
-            await chrome.tabs.update(dialog, {{ active: true }});
-            await chrome.scripting.executeScript({{
-                target: {{ tabId: dialog }},
-                func: () => void setTimeout(() => alert('anybody there?')),
-            }});
-            for (const id of [dialog, asleep]) {{
-                chrome.action.onClicked.dispatch(await chrome.tabs.get(id));
-            }}
-            return [dialog, asleep];
-        }})()",
-        site = stage.site.url()
-    );
-    let ids = stage.in_worker(&open).await;
+    let ids = stage.in_worker(&open_both(&stage.site.url())).await;
     let seen = stage
         .playwright(
             "const start = performance.now();
@@ -71,6 +44,36 @@ async fn a_dialog_or_a_sleeping_tab_holds_no_client_up() {
         .await;
     assert_eq!(seen, json!([2, 2, 2]));
     stage.end().await;
+}
+
+/// Returns an expression that opens a tab with an open dialog and one that sleeps, as if a user had
+/// clicked on each, and gives their ids.
+fn open_both(site: &str) -> String {
+    format!(
+        "(async () => {{
+            const opened = (url) => new Promise(async (resolve) => {{
+                const {{ id }} = await chrome.tabs.create({{ url, active: false }});
+                const look = async () => (await chrome.tabs.get(id)).status === 'complete'
+                    ? resolve(id) : setTimeout(look, 20);
+                look();
+            }});
+            const [dialog, busy] = await Promise.all([
+                opened('{site}/index.html'),
+                opened('{site}/animated.html'),
+            ]);
+            const asleep = (await chrome.tabs.discard(busy)).id;
+            // In a tab that nobody sees, Chrome lets the page go on.
+            await chrome.tabs.update(dialog, {{ active: true }});
+            await chrome.scripting.executeScript({{
+                target: {{ tabId: dialog }},
+                func: () => void setTimeout(() => alert('anybody there?')),
+            }});
+            for (const id of [dialog, asleep]) {{
+                chrome.action.onClicked.dispatch(await chrome.tabs.get(id));
+            }}
+            return [dialog, asleep];
+        }})()",
+    )
 }
 
 #[tokio::test]

@@ -14,13 +14,13 @@ use tokio::time::Instant;
 
 const CALLS: usize = 300;
 
-/// What the MCP server and the relay may take together while nobody has a session, in MiB.
+/// The limit of the memory of MCP server and relay together while nobody has a session, in MiB.
 const MEMORY: f64 = 40.0;
 
-/// What a warm call may cost on top of what Playwright itself takes, in milliseconds.
+/// The limit of what a warm call takes beyond Playwright's own time, in milliseconds.
 const OVERHEAD: f64 = 20.0;
 
-/// How long past its limit the answer to code that overruns may come, in milliseconds.
+/// The limit of the delay after which code that overruns its limit is answered, in milliseconds.
 const LATE: f64 = 1000.0;
 
 #[tokio::main]

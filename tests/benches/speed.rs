@@ -81,7 +81,7 @@ async fn events() {
 }
 
 async fn measured(cdp: &str, site: &str) -> Medians {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/round_trips.mjs");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/round_trips.mjs");
     let output = Command::new("node").arg(script).args([cdp, site]).output().await.unwrap();
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -4,6 +4,7 @@
 
 mod background;
 mod cli;
+mod commands_page;
 mod extension;
 mod persistent;
 mod place;

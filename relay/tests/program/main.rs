@@ -5,6 +5,7 @@
 mod background;
 mod cli;
 mod commands_page;
+mod documents;
 mod extension;
 mod persistent;
 mod place;

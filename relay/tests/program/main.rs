@@ -4,6 +4,8 @@
 
 mod background;
 mod cli;
+mod commands_page;
+mod documents;
 mod extension;
 mod persistent;
 mod place;

@@ -149,6 +149,19 @@ impl Relay {
         self.ask(connection, None, Some(real), question, purpose, turn);
     }
 
+    /// Asks again when a page has loaded: for a moment after it came, Chrome may judge by the page
+    /// before.
+    pub(super) fn ask_still_restricted(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        if self.target(connection, real).is_some_and(|target| target.restriction.is_some()) {
+            self.ask_restricted(connection, real, turn);
+        }
+    }
+
     /// Chrome has said whether it takes commands, or nobody could ask it.
     pub(super) fn restriction_told(
         &mut self,

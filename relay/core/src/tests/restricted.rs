@@ -44,6 +44,17 @@ fn what_is_set_up_meanwhile_is_sent_when_the_tab_shows_another_page() {
 }
 
 #[test]
+fn a_page_that_chrome_still_refuses_as_it_comes_is_asked_again_when_it_has_loaded() {
+    let mut script = warned("");
+    refuses(&mut script, "pw-tab-1 5 Runtime.addBinding", r#"{"name":"f"}"#);
+    assert_eq!(script.chrome_says("pw-tab-1", "Page.frameNavigated", ELSEWHERE), [QUESTION]);
+    assert_eq!(script.chrome_fails(REFUSED), [""; 0]);
+    let loaded = script.chrome_says("pw-tab-1", "Page.frameStoppedLoading", r#"{"frameId":"T1"}"#);
+    assert_eq!(loaded, [QUESTION]);
+    assert_eq!(script.chrome_answers("{}"), [r#"> pw-tab-1 Runtime.addBinding {"name":"f"}"#]);
+}
+
+#[test]
 fn what_a_client_undoes_before_it_leaves_is_undone() {
     let mut script = warned("");
     refuses(&mut script, "pw-tab-1 5 Runtime.addBinding", r#"{"name":"f"}"#);

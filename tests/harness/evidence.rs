@@ -1,5 +1,5 @@
-//! The evidence of a test that has failed: the relay's logs, the console of the extension's worker, and
-//! pictures of the pages, in a folder that is named where the failure is.
+//! The evidence of a test that has failed: the console of the extension's worker and pictures of the
+//! pages, in a folder that is named where the failure is. The home of the stage adds the relay's logs.
 //!
 //! A test that fails unwinds through the runtime that drives everything on its stage, so the browser is
 //! asked by a connection of its own, on a thread of its own.
@@ -18,13 +18,14 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use tracing::subscriber::DefaultGuard;
 
+use crate::machine::{failure_folder, test_name};
 use crate::raw_peers::RawClient;
 
 /// The limit of all questions to the browser together: it may be what hangs.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The folders of a home in which relays leave their logs.
-const LOGS: [&str; 2] = ["logs", ".playwriter"];
+/// The limit of one page, which may have crashed, stand still or wait for the user.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Keeps what a stage leaves, if it is dropped by a test that fails. It has to be dropped before the
 /// browser is.
@@ -34,9 +35,8 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Begins with a stage that has this home, and removes the evidence of an earlier run.
+    /// Begins with a stage that has this home.
     pub(crate) fn new(home: &Path) -> Self {
-        drop(fs::remove_dir_all(folder()));
         Self { home: home.to_owned() }
     }
 
@@ -45,7 +45,7 @@ impl Evidence {
         thread_local! {
             static WRITTEN: RefCell<Option<DefaultGuard>> = const { RefCell::new(None) };
         }
-        let logs = Logs::in_folder(self.home.join(LOGS[0]));
+        let logs = Logs::in_folder(self.home.join("logs"));
         let words = tracing_subscriber::fmt()
             .with_ansi(false)
             .with_max_level(tracing::Level::DEBUG)
@@ -63,45 +63,16 @@ impl Drop for Evidence {
         if !thread::panicking() {
             return;
         }
-        let folder = folder();
+        let folder = failure_folder();
         let kept = fs::create_dir_all(&folder).map(|()| {
-            for logs in LOGS {
-                keep_files(&self.home.join(logs), &folder.join(logs));
-            }
             let profile = self.home.join("profile");
             thread::scope(|scope| drop(scope.spawn(|| ask_browser(&profile, &folder)).join()));
         });
         let outcome = match kept {
-            Ok(()) => format!("logs, worker's console and screenshots: {}", folder.display()),
+            Ok(()) => format!("the worker's console and screenshots are in {}", folder.display()),
             Err(error) => format!("nothing was kept in {}: {error}", folder.display()),
         };
         drop(writeln!(std::io::stderr(), "{}: {outcome}", test_name()));
-    }
-}
-
-/// The folder of the test that runs on this thread.
-fn folder() -> PathBuf {
-    let failures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/failures");
-    failures.join(test_name().replace("::", "."))
-}
-
-/// Each test has a thread with its name, unless there is only one at a time.
-fn test_name() -> String {
-    thread::current().name().unwrap_or("test").trim_start_matches("behaviour::").to_owned()
-}
-
-/// Copies the logs of a folder. What cannot be read is left out: the failure itself is what counts.
-fn keep_files(from: &Path, to: &Path) {
-    let Ok(files) = fs::read_dir(from) else { return };
-    let is_log = |path: &PathBuf| {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        matches!(extension, Some("log" | "jsonl"))
-    };
-    for path in files.filter_map(|file| Some(file.ok()?.path())).filter(is_log) {
-        drop(fs::create_dir_all(to));
-        if let Some(name) = path.file_name() {
-            drop(fs::copy(&path, to.join(name)));
-        }
     }
 }
 
@@ -121,22 +92,31 @@ async fn keep_browser(profile: &Path, folder: &Path) -> Option<()> {
     // Chromium leaves the port there, and below it the path.
     let address = fs::read_to_string(profile.join("DevToolsActivePort")).ok()?;
     let (port, path) = address.trim().split_once('\n')?;
-    let mut browser = RawClient::connect(&format!("ws://127.0.0.1:{port}{path}")).await;
+    let address = format!("ws://127.0.0.1:{port}{path}");
+    let mut browser = RawClient::connect(&address).await;
     let targets = json!({ "id": 1, "method": "Target.getTargets" });
     let targets = browser.answer_to(1, &targets.to_string()).await;
     let targets = targets["result"]["targetInfos"].as_array()?.clone();
     fs::write(folder.join("targets.json"), format!("{:#}\n", Value::from(targets.clone()))).ok()?;
-    for (number, target) in targets.iter().enumerate() {
-        let (kind, id) = (target["type"].as_str()?, target["targetId"].as_str()?);
+    for target in &targets {
         let is_ours = target["url"].as_str()?.contains(relay::EXTENSION_ID);
-        if kind == "service_worker" && is_ours {
-            let console = console(&mut browser, id).await;
+        if target["type"] == "service_worker" && is_ours {
+            let console = console(&mut browser, target["targetId"].as_str()?).await;
             fs::write(folder.join("worker.txt"), console).ok()?;
-        } else if kind == "page" {
-            let picture = in_session(&mut browser, id, "Page.captureScreenshot", json!({})).await;
+        }
+    }
+    for (number, target) in targets.iter().enumerate() {
+        if target["type"] == "page" {
+            // A socket of its own: answers that come late are not taken for another page's.
+            let mut browser = RawClient::connect(&address).await;
+            let id = target["targetId"].as_str()?;
+            let picture = in_session(&mut browser, id, "Page.captureScreenshot", json!({}));
+            let Ok(picture) = timeout(PAGE_TIMEOUT, picture).await else { continue };
             let picture =
                 picture["data"].as_str().and_then(|data| BASE64_STANDARD.decode(data).ok());
-            fs::write(folder.join(format!("page-{number}.png")), picture?).ok()?;
+            if let Some(picture) = picture {
+                fs::write(folder.join(format!("page-{number}.png")), picture).ok()?;
+            }
         }
     }
     Some(())

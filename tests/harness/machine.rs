@@ -3,6 +3,7 @@
 //! Nothing here knows of Playwriter; everything on a socket is in `network`.
 
 mod compiler;
+mod failures;
 mod figures;
 mod folders;
 mod home;
@@ -11,6 +12,7 @@ mod processes;
 mod users;
 
 pub use compiler::compile;
+pub(crate) use failures::{failure_folder, test_name};
 pub use figures::show_figure;
 pub(crate) use folders::copy_folder;
 pub use folders::playwright_core;
@@ -18,5 +20,5 @@ pub use home::Home;
 pub(crate) use limits::LONG_TIMEOUT;
 pub use limits::TIMEOUT;
 pub use processes::resident_memory;
-pub(crate) use processes::{kill, memory};
+pub(crate) use processes::{kill, memory, until_none_is_left};
 pub use users::{as_user, may_be_another_user};

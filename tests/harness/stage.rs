@@ -16,7 +16,7 @@ use ::relay::server::{RelayOptions, RelayServer, Token};
 
 use crate::browser::{Extension, PAIRED, Screen};
 use crate::evidence::Evidence;
-use crate::machine::Home;
+use crate::machine::{Home, until_none_is_left};
 use crate::network::{Site, free_port};
 
 /// Everything a test needs, all of it real.
@@ -115,6 +115,7 @@ impl Stage {
 
     async fn set_up(other_extensions: &[PathBuf], on_a_screen: bool, is_paired: bool) -> Self {
         let home = Home::new();
+        let evidence = Evidence::new(home.path());
         let port = free_port().await;
         let screen = on_a_screen.then(|| Screen::start(home.path()));
         let extension = match is_paired {
@@ -123,7 +124,6 @@ impl Stage {
         };
         let browser = extension.start_browser(home.path(), other_extensions, screen.as_ref()).await;
         browser.use_relay_port(port).await.expect("the extension takes a port");
-        let evidence = Evidence::new(home.path());
         Self { evidence, relay: None, port, browser, site: Site::start().await, screen, home }
     }
 
@@ -166,11 +166,14 @@ impl Stage {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Ends what was started, in order.
+    /// Ends what was started, in order. The test fails if a process of its home stays.
     pub async fn end(mut self) {
         self.browser.stop().await;
         if let Some(relay) = self.relay.take() {
             relay.close().await;
         }
+        self.home.end_relays();
+        drop(self.screen.take());
+        until_none_is_left(self.home.path()).await;
     }
 }

@@ -4,12 +4,11 @@ use std::ffi::OsStr;
 
 use relay::browser::Browser;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::relay::AnyRelay;
 use super::{Maker, Pair, extension};
-use crate::machine::{LONG_TIMEOUT, playwright_core};
+use crate::machine::{Home, LONG_TIMEOUT, playwright_core, until_none_is_left};
 use crate::network::{Site, free_port, http_until};
 use crate::relay_program;
 use crate::scripts::{Agent, Sdk};
@@ -24,13 +23,13 @@ pub struct Scene {
     /// A web site to visit.
     pub site: Site,
     port: u16,
-    home: TempDir,
+    home: Home,
 }
 
 impl Scene {
     /// Starts both, without waiting for them to meet.
     pub async fn set_up(pair: Pair) -> Self {
-        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let home = Home::new();
         let port = free_port().await;
         let relay = Some(AnyRelay::start(pair.relay, port, home.path()).await);
         let loaded = extension(pair, port, home.path());
@@ -89,6 +88,7 @@ impl Scene {
     pub async fn end(mut self) {
         self.stop_relay().await;
         self.browser.stop().await;
+        until_none_is_left(self.home.path()).await;
     }
 
     async fn stop_relay(&mut self) {

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::json;
-use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
 use super::command::{command, program, without_settings};
-use crate::machine::{LONG_TIMEOUT, TIMEOUT, memory, playwright_core};
+use crate::machine::{Home, LONG_TIMEOUT, TIMEOUT, memory, playwright_core};
 use crate::raw_peers::{RawClient, RawTab};
 
 /// A relay with a HOME of its own. It is killed when it is dropped.
@@ -21,7 +20,7 @@ pub struct RelayProgram {
     said: Lines<BufReader<ChildStderr>>,
     port: u16,
     home: PathBuf,
-    _folder: TempDir,
+    _folder: Home,
 }
 
 impl RelayProgram {
@@ -32,7 +31,7 @@ impl RelayProgram {
 
     /// As [`RelayProgram::start`], with arguments and an environment of the test's own.
     pub async fn start_with(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Self {
-        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let home = Home::new();
         let mut command = command(&[&["serve", "--port", "0"], arguments].concat(), home.path());
         command.envs(environment.iter().copied());
         Self::started_at(command, home).await
@@ -40,7 +39,7 @@ impl RelayProgram {
 
     /// As [`RelayProgram::start`], with a HOME of this name in a temporary folder.
     pub async fn start_in(name: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let folder = Home::new();
         let home = folder.path().join(name);
         std::fs::create_dir_all(&home).expect("a folder can be made");
         Self::started(command(&["serve", "--port", "0"], &home), folder, home).await
@@ -49,7 +48,7 @@ impl RelayProgram {
     /// Starts it through a program that gets its command line, such as `setpriv`, and for a user to
     /// whom its HOME belongs.
     pub async fn start_through(through: &[&str], user: u32, arguments: &[&str]) -> Self {
-        let home = tempfile::tempdir().expect("a temporary folder can be made");
+        let home = Home::new();
         // Where it is built, others may have no business.
         let own = home.path().join("playwriter");
         if std::fs::hard_link(program(), &own).is_err() {
@@ -72,12 +71,12 @@ impl RelayProgram {
         self.said("relay is running at ").await;
     }
 
-    async fn started_at(command: Command, home: TempDir) -> Self {
+    async fn started_at(command: Command, home: Home) -> Self {
         let path = home.path().to_owned();
         Self::started(command, home, path).await
     }
 
-    async fn started(mut command: Command, folder: TempDir, home: PathBuf) -> Self {
+    async fn started(mut command: Command, folder: Home, home: PathBuf) -> Self {
         let (child, said) = spawned(&mut command);
         let mut relay = Self { child, said, port: 0, home, _folder: folder };
         let line = relay.said("relay is running at ").await;

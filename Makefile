@@ -67,14 +67,15 @@ install: build ## Put playwriter where rustup puts programs, or into PREFIX/bin
 	@mkdir -p "$(PREFIX)/bin" && install -m 755 target/release/playwriter "$(PREFIX)/bin/playwriter"
 	@echo "$(PREFIX)/bin/playwriter"
 
-check: extension ## Check format, lints, documentation and what the wasm imports
-	@$(SETUP) rust
+check: extension ## Check format, lints, documentation, dependencies and what the wasm imports
+	@$(SETUP) rust cargo-deny
 	@$(STEP) "format" cargo fmt --check
 	@$(STEP) "lints" cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@$(STEP) "lints of the relay without its features" cargo clippy --quiet -p relay --all-targets -- -D warnings
 	@$(STEP) "lints for wasm32" cargo clippy --quiet -p extension-wasm -p extension-core -p shared-protocol --all-targets \
 		--target wasm32-unknown-unknown -- -D warnings
 	@RUSTDOCFLAGS="-D warnings" $(STEP) "documentation" cargo doc --quiet --workspace --no-deps
+	@$(STEP) "dependencies" cargo deny --locked check licenses bans sources
 	@$(STEP) "imports of the wasm" .ci/wasm-imports $(DIST)/pkg/extension_wasm_bg.wasm
 
 extension: $(DIST)/manifest.json ## Build the extension into extension-shell/dist

@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared_protocol::{AttachedToTarget, Extra, LogLevel, Payload as _, SessionId, TargetId};
 
-use super::children::is_browser_with_auto_attach;
-use super::confinement::is_web;
-use super::requests::Purpose;
-use super::sessions::{Kind, Seat, Session, Virtual};
-use super::targets::Target;
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
+use crate::children::is_browser_with_auto_attach;
+use crate::confinement::is_web;
 use crate::payload::{Payload, TargetInfo};
+use crate::requests::Purpose;
+use crate::sessions::{Kind, Seat, Session, Virtual};
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 impl Relay {
     /// The extension controls another tab.
-    pub(super) fn tab_attached(
+    pub(crate) fn tab_attached(
         &mut self,
         connection: ConnectionId,
         attached: AttachedToTarget<Payload>,
@@ -63,7 +63,7 @@ impl Relay {
     }
 
     /// A tab that could not be driven for a while is announced to those who have not heard of it.
-    pub(super) fn announce_tab(
+    pub(crate) fn announce_tab(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -78,7 +78,7 @@ impl Relay {
     }
 
     /// Opens sessions on a tab, its page or both, for a session that asked for all of them.
-    pub(super) fn auto_attach_tab(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn auto_attach_tab(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let connection = self.connection_of(parent);
         let target = connection.and_then(|connection| self.target(connection, real));
@@ -97,7 +97,7 @@ impl Relay {
     }
 
     /// Opens a session on the tab around a page, unless auto-attach has opened one before.
-    pub(super) fn open_tab_session(
+    pub(crate) fn open_tab_session(
         &mut self,
         parent: &Seat,
         page: &SessionId,
@@ -128,7 +128,7 @@ impl Relay {
     }
 
     /// Opens a client session over a real one and announces it on its parent.
-    pub(super) fn open_session(
+    pub(crate) fn open_session(
         &mut self,
         parent: &Seat,
         real: &SessionId,
@@ -158,7 +158,7 @@ impl Relay {
 
     /// Keeps the address of a tab right, and tells those who follow it. Comes before anybody hears of
     /// the event: some may not.
-    pub(super) fn frame_navigated(
+    pub(crate) fn frame_navigated(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -211,7 +211,7 @@ impl Relay {
 
     /// The page that came into a tab while that was closed is there. Should it have taken too long,
     /// it stays: by now it may be another, which the user opened.
-    pub(super) fn close_again(
+    pub(crate) fn close_again(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -227,7 +227,7 @@ impl Relay {
     }
 
     /// Keeps what is known of a tab, and tells those who follow it.
-    pub(super) fn info_changed(
+    pub(crate) fn info_changed(
         &mut self,
         connection: ConnectionId,
         changed: InfoEvent,
@@ -253,7 +253,7 @@ impl Relay {
     }
 
     /// Tells those who follow targets of a new one.
-    pub(super) fn announce_created(
+    pub(crate) fn announce_created(
         &self,
         connection: ConnectionId,
         real: &SessionId,
@@ -276,7 +276,7 @@ impl Relay {
     }
 
     /// Tells one who follows targets of a tab that was kept from it.
-    pub(super) fn announce_late(
+    pub(crate) fn announce_late(
         &self,
         seat: &Seat,
         connection: ConnectionId,
@@ -297,7 +297,7 @@ impl Relay {
     }
 
     /// A page or frame has crashed. Chrome tells extensions no more than that.
-    pub(super) fn announce_crash(
+    pub(crate) fn announce_crash(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -314,7 +314,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn announce_destroyed(
+    pub(crate) fn announce_destroyed(
         &self,
         connection: ConnectionId,
         target: &Target,
@@ -374,10 +374,10 @@ impl Relay {
 }
 
 /// The context of tabs whose extension does not say.
-pub(super) const DEFAULT_CONTEXT: &str = "default";
+pub(crate) const DEFAULT_CONTEXT: &str = "default";
 
 /// The tab around a page, as a target.
-pub(super) fn tab_info(page: &Target) -> Option<TargetInfo> {
+pub(crate) fn tab_info(page: &Target) -> Option<TargetInfo> {
     let (target_id, kind) = (page.tab.clone()?, "tab".to_owned());
     Some(TargetInfo {
         target_id,
@@ -391,20 +391,20 @@ pub(super) fn tab_info(page: &Target) -> Option<TargetInfo> {
 /// Parameters of the events that carry nothing but a target.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct InfoEvent {
+pub(crate) struct InfoEvent {
     target_info: TargetInfo,
 }
 
 impl InfoEvent {
-    pub(super) fn of(target_info: TargetInfo) -> Self {
+    pub(crate) fn of(target_info: TargetInfo) -> Self {
         Self { target_info }
     }
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TargetDestroyed {
-    pub(super) target_id: TargetId,
+pub(crate) struct TargetDestroyed {
+    pub(crate) target_id: TargetId,
 }
 
 #[derive(Serialize)]
@@ -417,7 +417,7 @@ struct TargetCrashed {
 
 /// Says in the log that a target is announced before it has an address, and returns whether it is.
 /// Playwright waits for ever for a page like that; a frame gets its address later.
-pub(super) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -> bool {
+pub(crate) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -> bool {
     let is_empty = info.url.is_empty() || info.url == ":";
     if is_empty {
         let TargetInfo { kind, target_id, .. } = info;
@@ -427,7 +427,7 @@ pub(super) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -
     is_empty
 }
 
-pub(super) fn send_attached(
+pub(crate) fn send_attached(
     parent: &Seat,
     session_id: SessionId,
     target_info: TargetInfo,

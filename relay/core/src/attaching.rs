@@ -4,16 +4,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared_protocol::{SessionId, TargetId};
 
-use super::Relay;
-use super::announce::{InfoEvent, send_attached};
-use super::browser_domain::OneTarget;
-use super::children::SetAutoAttach;
-use super::filter::Filter;
-use super::on_target::params;
-use super::sessions::{Kind, MAX_SESSIONS, Seat, Session};
-use super::turn::Turn;
+use crate::Relay;
+use crate::announce::{InfoEvent, send_attached};
+use crate::browser_domain::OneTarget;
 use crate::cdp::{Command, Error};
+use crate::children::SetAutoAttach;
+use crate::filter::Filter;
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::sessions::{Kind, MAX_SESSIONS, Seat, Session};
+use crate::turn::Turn;
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -23,7 +23,7 @@ struct OneSession {
 
 impl Relay {
     /// `Target.setAutoAttach` on a browser-level session, or on that of a tab.
-    pub(super) fn set_auto_attach(
+    pub(crate) fn set_auto_attach(
         &mut self,
         seat: &Seat,
         command: &Command,
@@ -57,7 +57,7 @@ impl Relay {
         Ok(Payload::empty_object())
     }
 
-    pub(super) fn set_discover_targets(
+    pub(crate) fn set_discover_targets(
         &mut self,
         seat: &Seat,
         command: &Command,
@@ -95,7 +95,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn get_targets(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
+    pub(crate) fn get_targets(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
         #[derive(Deserialize)]
         struct GetTargets {
             #[serde(default)]
@@ -108,7 +108,7 @@ impl Relay {
         Ok(Payload::of(&json!({ "targetInfos": infos })))
     }
 
-    pub(super) fn attach_to_target(
+    pub(crate) fn attach_to_target(
         &mut self,
         seat: &Seat,
         command: &Command,
@@ -133,7 +133,7 @@ impl Relay {
         Ok(Payload::of(&OneSession { session_id }))
     }
 
-    pub(super) fn attach_to_browser_target(
+    pub(crate) fn attach_to_browser_target(
         &mut self,
         seat: &Seat,
         turn: &mut Turn,
@@ -148,7 +148,7 @@ impl Relay {
         Ok(Payload::of(&OneSession { session_id }))
     }
 
-    pub(super) fn detach_from_target(
+    pub(crate) fn detach_from_target(
         &mut self,
         seat: &Seat,
         command: &Command,

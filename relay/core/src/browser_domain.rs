@@ -6,18 +6,18 @@ use serde::Deserialize;
 use serde_json::json;
 use shared_protocol::{CloseCode, Extra, SessionId, TargetId};
 
-use super::announce::InfoEvent;
-use super::cookies::is_concerned;
-use super::on_target::{cdp_command, params};
-use super::requests::{Asker, Purpose, Request};
-use super::restricted::{self, OnRefusal};
-use super::sessions::{Kind, Seat};
-use super::targets::Target;
-use super::turn::Turn;
-use super::{Extension, Relay};
+use crate::announce::InfoEvent;
 use crate::browser_version::BrowserVersion;
 use crate::cdp::{Command, Error};
+use crate::cookies::is_concerned;
+use crate::on_target::{cdp_command, params};
 use crate::payload::{Payload, RelayMessage, TargetInfo};
+use crate::requests::{Asker, Purpose, Request};
+use crate::restricted::{self, OnRefusal};
+use crate::sessions::{Kind, Seat};
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{Extension, Relay};
 
 const NO_CONTEXTS: &str = "Browser contexts are not supported: this endpoint drives the user's \
                            existing browser profile; use the default context.";
@@ -35,7 +35,7 @@ const OPENING: Duration = Duration::from_secs(30);
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// Whether a command on a target's session is the relay's to answer.
-pub(super) fn serves_on_target(method: &str) -> bool {
+pub(crate) fn serves_on_target(method: &str) -> bool {
     method.starts_with("Browser.")
         || (method.starts_with("Target.") && method != "Target.setAutoAttach")
         || method == "Page.setDownloadBehavior"
@@ -43,8 +43,8 @@ pub(super) fn serves_on_target(method: &str) -> bool {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct OneTarget {
-    pub(super) target_id: TargetId,
+pub(crate) struct OneTarget {
+    pub(crate) target_id: TargetId,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ struct OneContext {
 
 impl Relay {
     /// A command on a browser-level session, or one that is the browser's wherever it is sent.
-    pub(super) fn browser_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn browser_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         match command.method.as_str() {
             "Target.createTarget" => self.create_target(seat, command, turn),
             "Target.closeTarget" => self.close_target(seat, command, turn),
@@ -183,7 +183,7 @@ impl Relay {
     }
 
     /// Runs a command of the whole profile in the first tab, which stands for it.
-    pub(super) fn any_tab_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn any_tab_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         match self.any_tab(seat) {
             Ok(real) => {
                 let command = without_context(command);
@@ -194,7 +194,7 @@ impl Relay {
     }
 
     /// The tab that stands for the browser: the one that the client used last, else the first.
-    pub(super) fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
+    pub(crate) fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
         let last_use = |tab: &&Target| {
             let own = tab.seats.iter().filter(|other| other.client == seat.client);
             own.filter_map(|own| self.virtual_of(own)).map(|on| on.last_active).max()
@@ -208,7 +208,7 @@ impl Relay {
     }
 
     /// Why there is no tab that could answer.
-    pub(super) fn no_tab(&self, seat: &Seat) -> Error {
+    pub(crate) fn no_tab(&self, seat: &Seat) -> Error {
         let extension = self.extension_of(seat);
         let tabs = extension.map(|it| it.targets.tabs().filter(|tab| self.is_seen(seat, tab)));
         let tabs: Vec<&Target> = tabs.into_iter().flatten().collect();
@@ -230,12 +230,12 @@ impl Relay {
         };
         let id = wanted.or(own).unwrap_or_else(|| self.browser_id.clone());
         let info = self.infos(seat, |_| true).into_iter().find(|info| info.target_id == id);
-        let info = info.ok_or_else(super::children::no_such_target)?;
+        let info = info.ok_or_else(crate::children::no_such_target)?;
         Ok(Payload::of(&InfoEvent::of(info)))
     }
 
     /// Everything a client had better attach to, the browser first.
-    pub(super) fn open_infos(&self, seat: &Seat) -> Vec<TargetInfo> {
+    pub(crate) fn open_infos(&self, seat: &Seat) -> Vec<TargetInfo> {
         self.infos(seat, |target| !target.is_blocked_for(seat.client))
     }
 
@@ -244,14 +244,14 @@ impl Relay {
         if let Some(extension) = self.extension_of(seat) {
             let first = extension.targets.iter().filter(|it| extension.targets.is_first(it));
             for target in first.filter(|it| such(it) && self.is_seen(seat, it)) {
-                infos.extend(super::announce::tab_info(target));
+                infos.extend(crate::announce::tab_info(target));
                 infos.push(target.info.clone());
             }
         }
         infos
     }
 
-    pub(super) fn browser_info(&self) -> TargetInfo {
+    pub(crate) fn browser_info(&self) -> TargetInfo {
         TargetInfo {
             target_id: self.browser_id.clone(),
             kind: "browser".to_owned(),
@@ -266,7 +266,7 @@ impl Relay {
     }
 
     /// The page with this id, or in the tab with this id: its real session and own id.
-    pub(super) fn page_by_id(
+    pub(crate) fn page_by_id(
         &self,
         seat: &Seat,
         id: &TargetId,
@@ -283,16 +283,16 @@ impl Relay {
     fn context_of(&self, seat: &Seat) -> String {
         self.extension_of(seat)
             .and_then(|extension| extension.context.clone())
-            .unwrap_or_else(|| super::announce::DEFAULT_CONTEXT.to_owned())
+            .unwrap_or_else(|| crate::announce::DEFAULT_CONTEXT.to_owned())
     }
 
-    pub(super) fn extension_of(&self, seat: &Seat) -> Option<&Extension> {
+    pub(crate) fn extension_of(&self, seat: &Seat) -> Option<&Extension> {
         self.extensions.get(self.connection_of(seat)?)
     }
 }
 
 /// Only a browser's own session may name a context; the tab is in the right one anyway.
-pub(super) fn without_context(command: Command) -> Command {
+pub(crate) fn without_context(command: Command) -> Command {
     let fields = params::<serde_json::Map<String, serde_json::Value>>(&command);
     match fields {
         Ok(mut fields) => match fields.remove("browserContextId") {

@@ -6,18 +6,18 @@ use serde::Deserialize;
 use serde_json::json;
 use shared_protocol::{AttachedToTarget, LogLevel, SessionId, TargetId};
 
-use super::announce::look_at_url;
-use super::confinement::is_web;
-use super::filter::Filter;
-use super::later::LocalAnswer;
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::{AutoAttach, Kind, Seat, Session};
-use super::targets::Target;
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
+use crate::announce::look_at_url;
 use crate::cdp::{Command, Error};
+use crate::confinement::is_web;
+use crate::filter::Filter;
+use crate::later::LocalAnswer;
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::{AutoAttach, Kind, Seat, Session};
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 /// How long a frame or worker may be kept from running by sessions that asked for that.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -31,18 +31,18 @@ const RESUME: &str = "Runtime.runIfWaitingForDebugger";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SetAutoAttach {
+pub(crate) struct SetAutoAttach {
     auto_attach: bool,
     #[serde(default)]
     wait_for_debugger_on_start: bool,
     #[serde(default)]
-    pub(super) flatten: bool,
+    pub(crate) flatten: bool,
     filter: Option<Filter>,
 }
 
 impl SetAutoAttach {
     /// What is wanted, if anything.
-    pub(super) fn wanted(self) -> Option<AutoAttach> {
+    pub(crate) fn wanted(self) -> Option<AutoAttach> {
         self.auto_attach.then(|| AutoAttach {
             wait: self.wait_for_debugger_on_start,
             filter: self.filter.unwrap_or_default(),
@@ -52,7 +52,7 @@ impl SetAutoAttach {
 
 impl Relay {
     /// `Target.setAutoAttach` on a session over a target. Chrome attaches once, to everything.
-    pub(super) fn set_children_wanted(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn set_children_wanted(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
         let wanted = match params::<SetAutoAttach>(&command) {
             Ok(wanted) => wanted.wanted(),
@@ -136,7 +136,7 @@ impl Relay {
 
     /// Brings Chrome to attach to what is wanted by those who did not ask for it on the target
     /// itself.
-    pub(super) fn settle_children(&mut self, turn: &mut Turn) {
+    pub(crate) fn settle_children(&mut self, turn: &mut Turn) {
         if !std::mem::take(&mut self.children_changed) {
             return;
         }
@@ -168,7 +168,7 @@ impl Relay {
     }
 
     /// Chrome has not done what somebody asked of it, or what the relay did by itself.
-    pub(super) fn auto_attach_failed(
+    pub(crate) fn auto_attach_failed(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -189,7 +189,7 @@ impl Relay {
     }
 
     /// Chrome attached to a frame or worker below a session of ours.
-    pub(super) fn child_attached(
+    pub(crate) fn child_attached(
         &mut self,
         connection: ConnectionId,
         parent: &SessionId,
@@ -226,7 +226,7 @@ impl Relay {
     }
 
     /// Tells a session of a child that it wants and has not been told of.
-    pub(super) fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
         let Some(connection) = self.connection_of(parent) else { return };
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let (Some(wanted), Some(target)) = (wanted, self.target(connection, real)) else { return };
@@ -237,7 +237,7 @@ impl Relay {
 
     /// Tells browser-level sessions of a service worker: Chrome tells each page of it, but it
     /// belongs to none.
-    pub(super) fn announce_service_worker(
+    pub(crate) fn announce_service_worker(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -254,7 +254,7 @@ impl Relay {
     }
 
     /// Tells a session of the children that are there already, as Chrome does to each of its own.
-    pub(super) fn announce_children(&mut self, seat: &Seat, turn: &mut Turn) {
+    pub(crate) fn announce_children(&mut self, seat: &Seat, turn: &mut Turn) {
         let Some(connection) = self.connection_of(seat) else { return };
         let Some(extension) = self.extensions.get(connection) else { return };
         let children: Vec<SessionId> = match self.clients.session(seat).map(|it| &it.kind) {
@@ -276,7 +276,7 @@ impl Relay {
     }
 
     /// Whether a session over this real one has been announced on `parent` already.
-    pub(super) fn is_told(&self, parent: &Seat, real: &SessionId) -> bool {
+    pub(crate) fn is_told(&self, parent: &Seat, real: &SessionId) -> bool {
         let Some(client) = self.clients.get(parent.client) else { return true };
         client.sessions.iter().any(|(_, session)| {
             session.automatic
@@ -286,7 +286,7 @@ impl Relay {
     }
 
     /// `Runtime.runIfWaitingForDebugger`: the last who holds a target back lets it run.
-    pub(super) fn let_run(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn let_run(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(on) = self.virtual_mut(seat) else { return };
         on.holds_back = false;
         let real = on.real.clone();
@@ -301,7 +301,7 @@ impl Relay {
     }
 
     /// Lets a target run that nobody holds back.
-    pub(super) fn resume_unless_held(
+    pub(crate) fn resume_unless_held(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -315,7 +315,7 @@ impl Relay {
     }
 
     /// Lets targets run whose sessions have had time enough.
-    pub(super) fn resume_late(&mut self, turn: &mut Turn) {
+    pub(crate) fn resume_late(&mut self, turn: &mut Turn) {
         let mut late = Vec::new();
         for (connection, extension) in self.extensions.iter_mut() {
             for target in extension.targets.iter_mut() {
@@ -333,7 +333,7 @@ impl Relay {
     }
 
     /// A session has ended: Chrome attaches to no more than the others want.
-    pub(super) fn leave_children(
+    pub(crate) fn leave_children(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -350,7 +350,7 @@ impl Relay {
     }
 
     /// The session that a client would be attached to by a target's id.
-    pub(super) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
+    pub(crate) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
         self.connection_of(seat)
             .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
             .filter(|target| self.is_seen(seat, target))
@@ -358,23 +358,23 @@ impl Relay {
     }
 
     /// The page in the tab that is known to clients by this id.
-    pub(super) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
+    pub(crate) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
         let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
         tab.filter(|page| self.is_seen(seat, page))
     }
 
     /// Returns whether the client of a session may know of a target of its extension.
-    pub(super) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
+    pub(crate) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
         self.connection_of(seat)
             .is_some_and(|connection| self.sees(seat.client, connection, &target.session))
     }
 }
 
-pub(super) fn is_browser_with_auto_attach(session: &Session) -> bool {
+pub(crate) fn is_browser_with_auto_attach(session: &Session) -> bool {
     matches!(session.kind, Kind::Browser) && session.auto_attach.is_some()
 }
 
-pub(super) fn no_such_target() -> Error {
+pub(crate) fn no_such_target() -> Error {
     Error::new(-32602, "No target with given id found")
 }
 

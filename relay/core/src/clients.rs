@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::confinement::Confinement;
-use super::permissions::Rule;
-use super::sessions::{Seat, Session, Sessions};
-use super::trace::Trace;
-use super::{ClientId, ConnectionId};
+use crate::confinement::Confinement;
+use crate::permissions::Rule;
+use crate::sessions::{Seat, Session, Sessions};
+use crate::trace::Trace;
+use crate::{ClientId, ConnectionId};
 
 #[derive(Debug, Default)]
 pub(crate) struct Clients(BTreeMap<ClientId, Client>);

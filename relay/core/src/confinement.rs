@@ -2,14 +2,14 @@
 //!
 //! Their process cannot open other files. The browser could do that for them, and the relay copies
 //! downloads to where clients want them; so what names a file is looked at. What a tab shows counts
-//! more than how it got there: see [`visibility`](super::visibility).
+//! more than how it got there: see [`visibility`](crate::visibility).
 
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::on_target::params;
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
 
 /// The kinds of addresses that a client may have opened. For an extension, Chrome makes a file's address
@@ -119,7 +119,7 @@ impl Confinement {
 
 /// Whether a page may be shown to whoever is confined: it comes from the web, or is empty. A page that
 /// could not be loaded is Chrome's own, and shows nothing else.
-pub(super) fn is_web(url: &str) -> bool {
+pub(crate) fn is_web(url: &str) -> bool {
     is_opened(url) || url == FAILED_PAGE || url == "about:srcdoc"
 }
 

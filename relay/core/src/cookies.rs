@@ -13,23 +13,23 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Payload as _, SessionId};
 
-use super::Relay;
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::storage::beyond;
-use super::turn::Turn;
+use crate::Relay;
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::storage::beyond;
+use crate::turn::Turn;
 pub(crate) use jar::InJar;
 use jobs::{Aim, Job};
 pub(crate) use jobs::{CookieJobs, Question};
-pub(super) use key::origin;
+pub(crate) use key::origin;
 use key::web_host;
 use shapes::NewCookie;
 
 /// Whether a command reaches beyond its page into the profile.
-pub(super) fn is_concerned(method: &str) -> bool {
+pub(crate) fn is_concerned(method: &str) -> bool {
     matches!(
         method,
         "Storage.getCookies"
@@ -63,7 +63,7 @@ struct Urls {
 }
 
 impl Relay {
-    pub(super) fn profile_command(
+    pub(crate) fn profile_command(
         &mut self,
         seat: &Seat,
         real: Option<&SessionId>,
@@ -129,7 +129,7 @@ impl Relay {
     ) {
         match real {
             Some(real) => {
-                let command = super::browser_domain::without_context(command);
+                let command = crate::browser_domain::without_context(command);
                 self.forward(seat, command, real, Purpose::Forward, turn);
             }
             None => self.any_tab_command(seat, command, turn),
@@ -187,7 +187,7 @@ impl Relay {
     }
 
     /// A tab, or the extension, has told what it sees, or that it cannot.
-    pub(super) fn cookies_came(
+    pub(crate) fn cookies_came(
         &mut self,
         question: Question,
         outcome: Result<Payload, Error>,

@@ -10,7 +10,7 @@ const REFUSED: &str = "Chrome lets no extension take a tab to a data: address; \
                        give the page its content instead, with page.setContent() for example";
 
 /// Whether a command takes a page to such an address.
-pub(super) fn is_wanted_by(command: &Command) -> bool {
+pub(crate) fn is_wanted_by(command: &Command) -> bool {
     #[derive(Deserialize)]
     struct Navigate {
         url: String,
@@ -24,7 +24,7 @@ pub(super) fn is_wanted_by(command: &Command) -> bool {
 }
 
 /// Chrome's answer, in words that help. A frame within a page may go there.
-pub(super) fn explained(
+pub(crate) fn explained(
     page: &TargetId,
     outcome: Result<Payload, Error>,
 ) -> Result<Payload, Error> {

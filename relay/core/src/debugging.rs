@@ -6,22 +6,22 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload as _, SessionId};
 
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::{ConnectionId, Relay, stops};
 use crate::cdp::Command;
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay, stops};
 
 const REMOVE: &str = "Debugger.removeBreakpoint";
 
 /// Whether, and for whom, a target stands still.
 #[derive(Debug, Default)]
 pub(crate) struct Standstill {
-    pub(super) is_paused: bool,
+    pub(crate) is_paused: bool,
     /// Who set the breakpoint that was hit, or else asked for a pause or a step last.
-    pub(super) steered_by: Option<Seat>,
+    pub(crate) steered_by: Option<Seat>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -32,7 +32,7 @@ struct Breakpoint {
 
 impl Relay {
     /// Commands that the other sessions over the target would feel.
-    pub(super) fn debugger_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn debugger_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
         let purpose = match command.method.as_str() {
@@ -60,7 +60,7 @@ impl Relay {
     }
 
     /// Chrome has named a breakpoint.
-    pub(super) fn breakpoint_added(
+    pub(crate) fn breakpoint_added(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -81,7 +81,7 @@ impl Relay {
     }
 
     /// `Debugger.paused`
-    pub(super) fn target_paused(
+    pub(crate) fn target_paused(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -112,7 +112,7 @@ impl Relay {
     }
 
     /// A session needs its debugger no more, or has ended.
-    pub(super) fn leave_debugger(
+    pub(crate) fn leave_debugger(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,

@@ -4,13 +4,13 @@
 
 use shared_protocol::SessionId;
 
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::targets::Target;
-use super::turn::Turn;
-use super::{ClientId, ConnectionId, Relay};
 use crate::cdp::Command;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Relay};
 
 const OPENING: &str = "Page.javascriptDialogOpening";
 
@@ -23,24 +23,24 @@ pub(crate) struct Dialog {
 
 impl Dialog {
     /// Whether no client has been told of it.
-    pub(super) fn is_unclaimed(&self) -> bool {
+    pub(crate) fn is_unclaimed(&self) -> bool {
         self.holder.is_none()
     }
 }
 
 impl Target {
     /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
-    pub(super) fn is_blocked_for(&self, client: ClientId) -> bool {
+    pub(crate) fn is_blocked_for(&self, client: ClientId) -> bool {
         self.is_silent() && !self.seats.iter().any(|seat| seat.client == client)
     }
 
     /// Forgets a client from whom it was kept.
-    pub(super) fn unhide_from(&mut self, client: ClientId) {
+    pub(crate) fn unhide_from(&mut self, client: ClientId) {
         self.hidden_from.retain(|seat| seat.client != client);
     }
 
     /// Keeps one who begins to follow targets from it until it answers.
-    pub(super) fn hide_from(&mut self, seat: &Seat) {
+    pub(crate) fn hide_from(&mut self, seat: &Seat) {
         if self.is_silent() && !self.hidden_from.contains(seat) {
             self.hidden_from.push(seat.clone());
         }
@@ -48,7 +48,7 @@ impl Target {
 }
 
 impl Relay {
-    pub(super) fn dialog_opened(
+    pub(crate) fn dialog_opened(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -60,7 +60,7 @@ impl Relay {
         self.hand_over_dialog(connection, real, turn);
     }
 
-    pub(super) fn dialog_closed(
+    pub(crate) fn dialog_closed(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -73,7 +73,7 @@ impl Relay {
     }
 
     /// A tab answers again: whoever could not look at it is told of it.
-    pub(super) fn announce_hidden(
+    pub(crate) fn announce_hidden(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -118,7 +118,7 @@ impl Relay {
         seats.unwrap_or_default().iter().filter(listens).cloned().collect()
     }
 
-    pub(super) fn handle_dialog(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn handle_dialog(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(target) = self.target_under_mut(seat) else { return };
         let real = target.session.clone();
         match &mut target.shared.dialog {
@@ -135,7 +135,7 @@ impl Relay {
     }
 
     /// Chrome did not take an answer; the dialog waits for another.
-    pub(super) fn dialog_not_answered(&mut self, connection: ConnectionId, real: &SessionId) {
+    pub(crate) fn dialog_not_answered(&mut self, connection: ConnectionId, real: &SessionId) {
         let target = self.target_mut(connection, real);
         if let Some(dialog) = target.and_then(|target| target.shared.dialog.as_mut()) {
             dialog.is_answered = false;
@@ -143,7 +143,7 @@ impl Relay {
     }
 
     /// Shows an open dialog to a session that has begun to listen, unless another client has it.
-    pub(super) fn offer_dialog(&mut self, seat: &Seat, turn: &mut Turn) {
+    pub(crate) fn offer_dialog(&mut self, seat: &Seat, turn: &mut Turn) {
         let Some(target) = self.target_under_mut(seat) else { return };
         if let Some(dialog) = &mut target.shared.dialog
             && dialog.holder.is_none_or(|holder| holder == seat.client)
@@ -154,7 +154,7 @@ impl Relay {
     }
 
     /// A session listens no more: when it was its client's last, an open dialog goes to the next.
-    pub(super) fn leave_dialog(
+    pub(crate) fn leave_dialog(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,

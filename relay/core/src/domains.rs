@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 
 use shared_protocol::SessionId;
 
-use super::dialogs::Dialog;
-use super::later::{Later, LocalAnswer};
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::shared::Domain;
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::dialogs::Dialog;
+use crate::later::{Later, LocalAnswer};
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::shared::Domain;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 /// Chrome has far fewer; whatever else clients call a domain has no events.
 const MAX_DOMAINS: usize = 200;
 
 impl Relay {
-    pub(super) fn enable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
+    pub(crate) fn enable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
         let was_on = self.virtual_of(seat).is_some_and(|on| on.domains.contains(domain));
         let later = self.later(asker.clone(), LocalAnswer::Enabled(domain.to_owned()));
@@ -62,7 +62,7 @@ impl Relay {
     }
 
     /// Chrome has answered the first who switched a domain on.
-    pub(super) fn enabled(
+    pub(crate) fn enabled(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -102,7 +102,7 @@ impl Relay {
 
     /// From here on the session gets the domain's events; if it did not before, it is told now what
     /// Chrome has told about it. Gives what Chrome answered.
-    pub(super) fn replay_once(&mut self, seat: &Seat, domain: &str, turn: &mut Turn) -> Payload {
+    pub(crate) fn replay_once(&mut self, seat: &Seat, domain: &str, turn: &mut Turn) -> Payload {
         let is_new = self.note_domain(seat, domain);
         let Some(target) = self.target_under_mut(seat) else { return Payload::empty_object() };
         let known = target.shared.domains.get(domain).and_then(|known| known.result.clone());
@@ -128,7 +128,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn disable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
+    pub(crate) fn disable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
         let Some(connection) = self.connection_of(seat) else { return };
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
@@ -163,7 +163,7 @@ impl Relay {
     }
 
     /// Switches a domain off in Chrome when its last session has gone.
-    pub(super) fn switch_off_unless_used(
+    pub(crate) fn switch_off_unless_used(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -186,7 +186,7 @@ impl Relay {
     }
 
     /// From here on the session gets the domain's events; says whether it did not before.
-    pub(super) fn note_domain(&mut self, seat: &Seat, domain: &str) -> bool {
+    pub(crate) fn note_domain(&mut self, seat: &Seat, domain: &str) -> bool {
         let is_new = self.virtual_mut(seat).is_some_and(|on| on.domains.insert(domain.to_owned()));
         if is_new
             && let Some(target) = self.target_under_mut(seat)
@@ -198,7 +198,7 @@ impl Relay {
     }
 
     /// Each `true` makes Chrome tell the current state again, which does no harm to the others.
-    pub(super) fn set_lifecycle(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn set_lifecycle(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         #[derive(serde::Deserialize)]
         struct SetLifecycle {
             enabled: bool,

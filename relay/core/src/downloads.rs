@@ -13,15 +13,15 @@ use shared_protocol::{
     DownloadId, DownloadQuery, Extra, Feature, FoundDownload, LogLevel, Payload as _, SessionId,
 };
 
-use super::confinement::is_web;
-use super::on_target::params;
-use super::requests::{Asker, Purpose, QUICK, Request};
-use super::restricted::OnRefusal;
-use super::sessions::{DownloadBehavior, Seat, Session};
-use super::turn::Turn;
-use super::{ConnectionId, Effect, Relay};
 use crate::cdp::{Command, Error};
+use crate::confinement::is_web;
+use crate::on_target::params;
 use crate::payload::{Payload, RelayMessage};
+use crate::requests::{Asker, Purpose, QUICK, Request};
+use crate::restricted::OnRefusal;
+use crate::sessions::{DownloadBehavior, Seat, Session};
+use crate::turn::Turn;
+use crate::{ConnectionId, Effect, Relay};
 use naming::Count;
 
 /// How many downloads of one browser are known at once; the oldest are forgotten first.
@@ -118,7 +118,7 @@ struct OneDownload {
 }
 
 impl Relay {
-    pub(super) fn set_download_behavior(
+    pub(crate) fn set_download_behavior(
         &mut self,
         seat: &Seat,
         command: &Command,
@@ -152,7 +152,7 @@ impl Relay {
     }
 
     /// `Page.downloadWillBegin`
-    pub(super) fn download_began(
+    pub(crate) fn download_began(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -197,7 +197,7 @@ impl Relay {
     }
 
     /// `Page.downloadProgress`. The end is told when the file is where clients expect it.
-    pub(super) fn download_progressed(
+    pub(crate) fn download_progressed(
         &mut self,
         connection: ConnectionId,
         event: &Payload,
@@ -270,7 +270,7 @@ impl Relay {
     }
 
     /// `Browser.cancelDownload`, which in Chrome never fails.
-    pub(super) fn cancel_download(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+    pub(crate) fn cancel_download(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
         let Some(connection) = self.connection_of(seat) else { return };
         match params::<OneDownload>(command) {
@@ -324,7 +324,7 @@ impl Relay {
     }
 
     /// The extension has looked for a download.
-    pub(super) fn download_found(
+    pub(crate) fn download_found(
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
@@ -426,7 +426,7 @@ impl Relay {
     }
 
     /// The file is where clients expect it, or could not be brought there.
-    pub(super) fn download_copied(
+    pub(crate) fn download_copied(
         &mut self,
         connection: ConnectionId,
         guid: &str,

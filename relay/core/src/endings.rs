@@ -3,19 +3,19 @@
 use serde_json::json;
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
-use super::announce::tab_info;
-use super::requests::{Asker, Purpose};
-use super::sessions::{Kind, Seat, Session, Virtual};
-use super::targets::Target;
-use super::turn::Turn;
-use super::{ClientId, ConnectionId, Effect, Relay, trace};
+use crate::announce::tab_info;
 use crate::cdp::Error;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::{Kind, Seat, Session, Virtual};
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Effect, Relay, trace};
 
 impl Relay {
     /// Ends a session and all below it, the lowest first, and tells their parents. One whose target
     /// has gone before it is told what that was.
-    pub(super) fn end_session(&mut self, seat: &Seat, gone: Option<&TargetId>, turn: &mut Turn) {
+    pub(crate) fn end_session(&mut self, seat: &Seat, gone: Option<&TargetId>, turn: &mut Turn) {
         let Some(client) = self.clients.get_mut(seat.client) else { return };
         let connection = client.connection;
         self.children_changed = true;
@@ -49,7 +49,7 @@ impl Relay {
 
     /// A real session has ended, with all below it. Clients hear so before the commands that were
     /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
-    pub(super) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let gone = extension.targets.detach(real);
         for (index, target) in gone.iter().enumerate() {
@@ -111,7 +111,7 @@ impl Relay {
     }
 
     /// Ends the sessions that auto-attach opened below one.
-    pub(super) fn end_automatic_children(&mut self, parent: &Seat, turn: &mut Turn) {
+    pub(crate) fn end_automatic_children(&mut self, parent: &Seat, turn: &mut Turn) {
         let Some(client) = self.clients.get(parent.client) else { return };
         let is_child = |session: &Session| {
             session.automatic && session.parent.as_ref() == Some(&parent.session)
@@ -121,7 +121,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn all_clients_leave(&mut self, turn: &mut Turn) {
+    pub(crate) fn all_clients_leave(&mut self, turn: &mut Turn) {
         let clients: Vec<ClientId> = self.clients.iter().map(|(id, _)| id).collect();
         for client in clients {
             self.client_left(client, turn);
@@ -129,7 +129,7 @@ impl Relay {
     }
 
     /// Forgets a client, and what it asked for.
-    pub(super) fn client_left(&mut self, id: ClientId, turn: &mut Turn) {
+    pub(crate) fn client_left(&mut self, id: ClientId, turn: &mut Turn) {
         let Some(mut client) = self.clients.remove(id) else { return };
         self.requests.abandon(|seat| seat.client == id);
         self.cookie_jobs.forget(id);
@@ -219,7 +219,7 @@ impl Relay {
     }
 
     /// What a session is attached to, as long as that is there.
-    pub(super) fn target_id_of(
+    pub(crate) fn target_id_of(
         &self,
         connection: ConnectionId,
         session: &Session,
@@ -235,7 +235,7 @@ impl Relay {
 }
 
 /// What Chrome answers when a target has closed.
-pub(super) fn closed() -> Payload {
+pub(crate) fn closed() -> Payload {
     Payload::of(&json!({ "success": true }))
 }
 

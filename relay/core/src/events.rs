@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use shared_protocol::{CdpEvent, Payload as _, SessionId};
 
-use super::sessions::{Seat, Virtual};
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::payload::Payload;
+use crate::sessions::{Seat, Virtual};
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 impl Relay {
-    pub(super) fn forward_event(
+    pub(crate) fn forward_event(
         &mut self,
         connection: ConnectionId,
         event: CdpEvent<Payload>,

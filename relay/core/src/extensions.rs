@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
-use super::downloads::Downloads;
-use super::permissions::Rule;
-use super::reconnect::{Held, Presence};
-use super::sessions::{Kind, Virtual};
-use super::targets::{Target, Targets};
-use super::{ConnectionId, Effect};
 use crate::browser_version::BrowserVersion;
+use crate::downloads::Downloads;
 use crate::payload::RelayMessage;
+use crate::permissions::Rule;
+use crate::reconnect::{Held, Presence};
+use crate::sessions::{Kind, Virtual};
+use crate::targets::{Target, Targets};
+use crate::{ConnectionId, Effect};
 
 /// How long an extension that answers pings may say nothing. A message may be large, and the machine
 /// busy.

@@ -2,17 +2,17 @@
 
 use shared_protocol::{Extra, Feature, LogLevel, Notice, RequestId, Understood};
 
-use super::requests::Request;
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::cdp::Error;
 use crate::payload::RelayMessage;
+use crate::requests::Request;
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 impl Relay {
     /// The proof that an extension understands what is to be sent to it, if it does. If not, the
     /// user hears which side to update, once per connection.
-    pub(super) fn proof<const FEATURE: u8>(
+    pub(crate) fn proof<const FEATURE: u8>(
         &mut self,
         connection: ConnectionId,
         turn: &mut Turn,
@@ -22,14 +22,14 @@ impl Relay {
     }
 
     /// Somebody wants what not every extension has: says so if it is missing, once.
-    pub(super) fn wants(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
+    pub(crate) fn wants(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
         let extension = self.extensions.get(connection);
         if extension.is_some_and(|extension| !extension.features.has(feature)) {
             self.misses(connection, feature, turn);
         }
     }
 
-    pub(super) fn misses(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
+    pub(crate) fn misses(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if extension.missed.insert(feature) {
             turn.log(LogLevel::Warn, extension.too_old_for(feature));
@@ -43,7 +43,7 @@ impl Relay {
     /// # Errors
     ///
     /// Says which side to update.
-    pub(super) fn require<const FEATURE: u8>(
+    pub(crate) fn require<const FEATURE: u8>(
         &mut self,
         seat: &Seat,
         turn: &mut Turn,
@@ -56,7 +56,7 @@ impl Relay {
         })
     }
 
-    pub(super) fn ask_extension(
+    pub(crate) fn ask_extension(
         &mut self,
         request: Request,
         message: impl FnOnce(RequestId) -> RelayMessage,
@@ -71,7 +71,7 @@ impl Relay {
 
     /// An extension answered as those do that do not know what they are asked, whatever it said of
     /// itself.
-    pub(super) fn turned_out_to_lack(
+    pub(crate) fn turned_out_to_lack(
         &mut self,
         connection: ConnectionId,
         feature: Feature,
@@ -83,7 +83,7 @@ impl Relay {
     }
 
     /// Tells the user of an extension, where it can be told, what it is too old for.
-    pub(super) fn say_notice(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn say_notice(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get(connection) else { return };
         let mut warnings = extension.warnings();
         if self.pairs && !extension.proven {

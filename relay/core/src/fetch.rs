@@ -10,15 +10,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Payload as _, SessionId};
 
-use super::confinement::is_web;
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::wishes::Before;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::confinement::is_web;
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::wishes::Before;
+use crate::{ConnectionId, Relay};
 use paused::{Paused, PausedEvent};
 use wanted::Pattern;
 
@@ -33,7 +33,7 @@ struct OneRequest {
 
 impl Relay {
     /// `Fetch.enable` and `Fetch.disable`
-    pub(super) fn change_fetch(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn change_fetch(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Enable {
@@ -74,7 +74,7 @@ impl Relay {
     }
 
     /// Chrome did not take what a session wants to intercept, or not in time.
-    pub(super) fn take_fetch_back(
+    pub(crate) fn take_fetch_back(
         &mut self,
         seat: &Seat,
         since: u64,
@@ -124,7 +124,7 @@ impl Relay {
     }
 
     /// Chrome holds a request: offers it to the first who wants its kind.
-    pub(super) fn request_paused(
+    pub(crate) fn request_paused(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -177,7 +177,7 @@ impl Relay {
     }
 
     /// A decision about a held request, or a question about its response.
-    pub(super) fn fetch_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn fetch_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
         let OneRequest { request_id } = match params(&command) {
             Ok(named) => named,
@@ -226,7 +226,7 @@ impl Relay {
     }
 
     /// A session that intercepted requests has ended.
-    pub(super) fn leave_fetch(
+    pub(crate) fn leave_fetch(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,

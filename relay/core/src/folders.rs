@@ -4,15 +4,15 @@
 use serde::Deserialize;
 use shared_protocol::{Feature, LogLevel, Payload as _};
 
-use super::Relay;
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::turn::Turn;
+use crate::Relay;
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::turn::Turn;
 
-pub(super) const SET_FILES: &str = "DOM.setFileInputFiles";
+pub(crate) const SET_FILES: &str = "DOM.setFileInputFiles";
 
 const BEHIND: &str = "Chrome reads a folder only for a tab that is shown, and this one is behind \
                       another: show it, or have clients' tabs open in a window of their own (serve \
@@ -20,7 +20,7 @@ const BEHIND: &str = "Chrome reads a folder only for a tab that is shown, and th
 
 impl Relay {
     /// `DOM.setFileInputFiles`: looks first whether it is an input for a folder.
-    pub(super) fn set_files(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn set_files(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let knows_windows =
             self.extension_of(seat).is_some_and(|it| it.features.has(Feature::Windows));
         let node = params::<Node>(&command).ok().filter(|_| knows_windows);
@@ -35,7 +35,7 @@ impl Relay {
     }
 
     /// Chrome has described a file input, or could not.
-    pub(super) fn file_input_described(
+    pub(crate) fn file_input_described(
         &mut self,
         asker: Option<Asker>,
         command: Command,
@@ -55,7 +55,7 @@ impl Relay {
     }
 
     /// The extension has told whether a tab is shown; `None` if it did not say.
-    pub(super) fn set_folder(
+    pub(crate) fn set_folder(
         &mut self,
         asker: &Asker,
         command: Command,

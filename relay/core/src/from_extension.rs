@@ -7,23 +7,23 @@ use shared_protocol::{
     Features, InitialTab, LogLevel, Payload as _, RequestId, StableKey,
 };
 
-use super::announce::InfoEvent;
-use super::endings::closed;
-use super::extensions::Extension;
-use super::reconnect::Inheritance;
-use super::requests::{Purpose, QUICK, Request};
-use super::turn::Turn;
-use super::{
+use crate::announce::InfoEvent;
+use crate::cdp::Error;
+use crate::endings::closed;
+use crate::extensions::Extension;
+use crate::payload::{ExtensionMessage, Payload};
+use crate::reconnect::Inheritance;
+use crate::requests::{Purpose, QUICK, Request};
+use crate::turn::Turn;
+use crate::{
     ConnectionId, Effect, MAX_EXTENSIONS, MAX_UNPROVEN, PING_INTERVAL, Relay, data_addresses,
 };
-use crate::cdp::Error;
-use crate::payload::{ExtensionMessage, Payload};
 
 /// Answers of `chrome.debugger` to all commands that wait when a tab closes.
 const DETACHED: &str = "Detached while handling command.";
 
 impl Relay {
-    pub(super) fn extension_connected(
+    pub(crate) fn extension_connected(
         &mut self,
         connection: ConnectionId,
         hello: ExtensionHello,
@@ -93,7 +93,7 @@ impl Relay {
         self.is_back_if_nothing_is_missing(connection, turn);
     }
 
-    pub(super) fn extension_sent(
+    pub(crate) fn extension_sent(
         &mut self,
         connection: ConnectionId,
         message: ExtensionMessage,
@@ -148,7 +148,7 @@ impl Relay {
     }
 
     /// There is no room for a command among those that wait for the extension.
-    pub(super) fn command_refused(
+    pub(crate) fn command_refused(
         &mut self,
         connection: ConnectionId,
         id: RequestId,
@@ -161,7 +161,7 @@ impl Relay {
     }
 
     /// A request has its answer, from the extension or because none will come.
-    pub(super) fn conclude(
+    pub(crate) fn conclude(
         &mut self,
         id: RequestId,
         request: Request,

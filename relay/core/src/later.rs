@@ -9,11 +9,11 @@ use std::collections::{BTreeSet, VecDeque};
 
 use shared_protocol::RequestId;
 
-use super::Relay;
-use super::requests::Asker;
-use super::sessions::{Seat, Virtual};
-use super::turn::Turn;
+use crate::Relay;
 use crate::payload::Payload;
+use crate::requests::Asker;
+use crate::sessions::{Seat, Virtual};
+use crate::turn::Turn;
 
 #[derive(Debug)]
 pub(crate) struct Later {
@@ -33,7 +33,7 @@ pub(crate) enum LocalAnswer {
 }
 
 impl Later {
-    pub(super) fn asker(&self) -> &Asker {
+    pub(crate) fn asker(&self) -> &Asker {
         &self.asker
     }
 
@@ -47,18 +47,18 @@ impl Later {
 
 impl Relay {
     /// Answers when it is this answer's turn, which may be now.
-    pub(super) fn answer_in_turn(&mut self, asker: Asker, answer: LocalAnswer, turn: &mut Turn) {
+    pub(crate) fn answer_in_turn(&mut self, asker: Asker, answer: LocalAnswer, turn: &mut Turn) {
         let later = self.later(asker, answer);
         self.answer_when_due(later, turn);
     }
 
     /// An answer that is not to overtake what its session waits for in this moment.
-    pub(super) fn later(&self, asker: Asker, answer: LocalAnswer) -> Later {
+    pub(crate) fn later(&self, asker: Asker, answer: LocalAnswer) -> Later {
         let last = self.virtual_of(&asker.seat).and_then(|on| on.outstanding.last().copied());
         Later { after: last.unwrap_or_default(), asker, answer }
     }
 
-    pub(super) fn answer_when_due(&mut self, later: Later, turn: &mut Turn) {
+    pub(crate) fn answer_when_due(&mut self, later: Later, turn: &mut Turn) {
         let seat = later.asker.seat.clone();
         let Some(on) = self.virtual_mut(&seat) else { return };
         on.later.push_back(later);
@@ -66,7 +66,7 @@ impl Relay {
     }
 
     /// Gives the answers whose turn it is: Chrome has answered what they waited for.
-    pub(super) fn settle(&mut self, seat: &Seat, turn: &mut Turn) {
+    pub(crate) fn settle(&mut self, seat: &Seat, turn: &mut Turn) {
         while let Some(Later { asker, answer, .. }) =
             self.virtual_mut(seat).and_then(Virtual::next_answer)
         {
@@ -88,12 +88,12 @@ impl Relay {
 
 impl Virtual {
     /// Whether it gets a domain's events, or will when it is its turn.
-    pub(super) fn wants(&self, domain: &str) -> bool {
+    pub(crate) fn wants(&self, domain: &str) -> bool {
         self.domains.contains(domain) || self.later.iter().any(|later| later.enables(domain))
     }
 
     /// Those whom it has not yet been answered that a domain is on.
-    pub(super) fn take_enables(&mut self, domain: &str) -> Vec<Asker> {
+    pub(crate) fn take_enables(&mut self, domain: &str) -> Vec<Asker> {
         let all = std::mem::take(&mut self.later);
         let (taken, rest): (VecDeque<Later>, _) =
             all.into_iter().partition(|it| it.enables(domain));
@@ -102,7 +102,7 @@ impl Virtual {
     }
 
     /// The domains that it uses, or will.
-    pub(super) fn wanted_domains(&self) -> BTreeSet<String> {
+    pub(crate) fn wanted_domains(&self) -> BTreeSet<String> {
         let later = self.later.iter().filter_map(|later| match &later.answer {
             LocalAnswer::Enabled(domain) => Some(domain.clone()),
             LocalAnswer::Children => None,

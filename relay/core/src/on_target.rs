@@ -3,18 +3,18 @@
 
 use shared_protocol::{CdpCommand, Extra, LogLevel, Payload as _, SessionId};
 
-use super::browser_domain::serves_on_target;
-use super::overrides::Rule;
-use super::requests::{Asker, Purpose, QUICK, Request, is_quick};
-use super::restricted::OnRefusal;
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::{ConnectionId, Relay, folders, stops, trace};
+use crate::browser_domain::serves_on_target;
 use crate::cdp::{Command, Error};
+use crate::overrides::Rule;
 use crate::payload::{Payload, RelayMessage};
+use crate::requests::{Asker, Purpose, QUICK, Request, is_quick};
+use crate::restricted::OnRefusal;
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay, folders, stops, trace};
 
 impl Relay {
-    pub(super) fn target_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn target_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         self.commands += 1;
         let now = self.commands;
         let Some(on) = self.virtual_mut(seat) else { return };
@@ -80,7 +80,7 @@ impl Relay {
             ("Security.setIgnoreCertificateErrors", _) => {
                 turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
             }
-            (method, _) if super::cookies::is_concerned(method) => {
+            (method, _) if crate::cookies::is_concerned(method) => {
                 self.profile_command(seat, Some(&real), command, turn);
             }
             (method, _) if method.starts_with("Storage.") => {
@@ -109,7 +109,7 @@ impl Relay {
     }
 
     /// Passes a command on to the client's extension and remembers who waits for the reply.
-    pub(super) fn forward(
+    pub(crate) fn forward(
         &mut self,
         seat: &Seat,
         command: Command,
@@ -136,7 +136,7 @@ impl Relay {
     }
 
     /// Asks an extension for something that has no session, or that the relay itself wants to know.
-    pub(super) fn ask(
+    pub(crate) fn ask(
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
@@ -156,7 +156,7 @@ impl Relay {
     }
 
     /// Sends a command of our own, whose answer nobody waits for.
-    pub(super) fn tell_target(
+    pub(crate) fn tell_target(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -187,7 +187,7 @@ impl Relay {
 const KEPT_BACK: &str = "a client asked to bring a tab to the front; it works behind, as the user's \
                          browser is the user's (serve --allow-focus lets clients do it)";
 
-pub(super) fn cdp_command(
+pub(crate) fn cdp_command(
     method: String,
     session_id: Option<SessionId>,
     params: Option<Payload>,
@@ -200,7 +200,7 @@ pub(super) fn cdp_command(
 /// # Errors
 ///
 /// Gives Chrome's error for parameters that do not fit.
-pub(super) fn params<T: serde::de::DeserializeOwned>(command: &Command) -> Result<T, Error> {
+pub(crate) fn params<T: serde::de::DeserializeOwned>(command: &Command) -> Result<T, Error> {
     match &command.params {
         Some(params) => params.read(),
         None => Payload::empty_object().read(),

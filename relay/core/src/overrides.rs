@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use shared_protocol::SessionId;
 
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::wishes::Before;
-use super::{ConnectionId, Relay};
 use crate::cdp::Command;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::wishes::Before;
+use crate::{ConnectionId, Relay};
 pub(crate) use rules::{Rule, Setting};
 
 /// What one session wishes.
@@ -42,7 +42,7 @@ impl Overrides {
 }
 
 impl Relay {
-    pub(super) fn override_command(
+    pub(crate) fn override_command(
         &mut self,
         seat: &Seat,
         rule: &'static Rule,
@@ -78,7 +78,7 @@ impl Relay {
     }
 
     /// Chrome did not take a wish. It may have been told again meanwhile, for another's sake.
-    pub(super) fn take_override_back(
+    pub(crate) fn take_override_back(
         &mut self,
         seat: &Seat,
         setting: Setting,
@@ -95,7 +95,7 @@ impl Relay {
     }
 
     /// A session has ended: its wishes give way to those of the others, or to none.
-    pub(super) fn leave_overrides(
+    pub(crate) fn leave_overrides(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,

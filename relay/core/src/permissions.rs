@@ -10,16 +10,16 @@ use shared_protocol::{
     Extra, Feature, PermissionName, PermissionRule, PermissionSetting, Permissions, Understood,
 };
 
-use super::cookies::origin;
-use super::on_target::params;
-use super::requests::{Asker, Purpose, QUICK, Request};
-use super::restricted::OnRefusal;
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::wishes::Before;
-use super::{AgentsMay, ClientId, ConnectionId, Extension, Relay};
 use crate::cdp::{Command, Error};
+use crate::cookies::origin;
+use crate::on_target::params;
 use crate::payload::{Payload, RelayMessage};
+use crate::requests::{Asker, Purpose, QUICK, Request};
+use crate::restricted::OnRefusal;
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::wishes::Before;
+use crate::{AgentsMay, ClientId, ConnectionId, Extension, Relay};
 
 /// Shows that the extension can be told what sites may do.
 type Proof = Understood<{ Feature::Permissions as u8 }>;
@@ -48,7 +48,7 @@ struct PermissionDescriptor {
 }
 
 impl Relay {
-    pub(super) fn permission_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+    pub(crate) fn permission_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
         if command.method == "Browser.resetPermissions" {
             let Some(client) = self.clients.get_mut(seat.client) else { return };
@@ -83,7 +83,7 @@ impl Relay {
     }
 
     /// The browser did not take some rules: those that they replaced count again.
-    pub(super) fn take_permissions_back(
+    pub(crate) fn take_permissions_back(
         &mut self,
         client: ClientId,
         added: &[Rule],
@@ -102,7 +102,7 @@ impl Relay {
     }
 
     /// Tells the extension what all its clients want together.
-    pub(super) fn apply_permissions(
+    pub(crate) fn apply_permissions(
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
@@ -188,7 +188,7 @@ impl Relay {
     }
 
     /// A client takes a tab to another site. What counts there is in force before the page can ask.
-    pub(super) fn note_heading(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+    pub(crate) fn note_heading(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         #[derive(Deserialize)]
         struct Navigate {
             url: String,
@@ -209,7 +209,7 @@ impl Relay {
     }
 
     /// Brings permissions along to where the controlled tabs are.
-    pub(super) fn settle_permissions(&mut self, turn: &mut Turn) {
+    pub(crate) fn settle_permissions(&mut self, turn: &mut Turn) {
         if !std::mem::take(&mut self.tabs_changed) {
             return;
         }

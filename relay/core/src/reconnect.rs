@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{CloseCode, Feature, Features, LogLevel, SessionId, StableKey};
 
-use super::downloads::Downloads;
-use super::extensions::{Extension, NO_EXTENSION};
-use super::requests::Asker;
-use super::sessions::Seat;
-use super::targets::Targets;
-use super::turn::Turn;
-use super::{ClientId, ConnectionId, Effect, Relay};
 use crate::cdp::{Command, Error, Frame};
+use crate::downloads::Downloads;
+use crate::extensions::{Extension, NO_EXTENSION};
 use crate::payload::RelayMessage;
+use crate::requests::Asker;
+use crate::sessions::Seat;
+use crate::targets::Targets;
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Effect, Relay};
 
 /// How long a worker may be away. It starts within a fraction of a second once something wakes it.
 const AWAY: Duration = Duration::from_secs(5);
@@ -74,7 +74,7 @@ impl Presence {
 
 impl Relay {
     /// The socket of an extension has closed. Both of its halves may tell.
-    pub(super) fn extension_disconnected(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn extension_disconnected(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let extension = self.extensions.get_mut(connection);
         let Some(extension) = extension.filter(|it| it.presence.is_connected()) else { return };
         turn.log(LogLevel::Info, format!("extension {connection} disconnected"));
@@ -104,7 +104,7 @@ impl Relay {
 
     /// Hands the clients, tabs and waiting commands of an installation's last connection to its
     /// new one.
-    pub(super) fn succeed(
+    pub(crate) fn succeed(
         &mut self,
         key: &StableKey,
         heir: ConnectionId,
@@ -163,7 +163,7 @@ impl Relay {
 
     /// Keeps what the relay itself tells an extension that is away: mostly what is to be undone,
     /// because a client has left. Tabs outlive their worker, and so would what was done to them.
-    pub(super) fn keep_for_absent(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn keep_for_absent(&mut self, effects: &mut Vec<Effect>) {
         if self.extensions.iter().all(|(_, extension)| extension.presence.is_connected()) {
             return;
         }
@@ -188,7 +188,7 @@ impl Relay {
 
     /// Keeps a command for an extension that is away or returning; gives it back if there is no
     /// need. Also what the relay would answer itself has to wait: it depends on the tabs.
-    pub(super) fn hold(
+    pub(crate) fn hold(
         &mut self,
         client: ClientId,
         command: Command,
@@ -214,7 +214,7 @@ impl Relay {
     }
 
     /// A tab has been announced; if it was the last one missing, the extension is back.
-    pub(super) fn confirm(
+    pub(crate) fn confirm(
         &mut self,
         connection: ConnectionId,
         session: &SessionId,
@@ -227,7 +227,7 @@ impl Relay {
         self.is_back_if_nothing_is_missing(connection, turn);
     }
 
-    pub(super) fn is_back_if_nothing_is_missing(
+    pub(crate) fn is_back_if_nothing_is_missing(
         &mut self,
         connection: ConnectionId,
         turn: &mut Turn,
@@ -243,7 +243,7 @@ impl Relay {
     }
 
     /// The extension has announced all its tabs; those still missing are gone.
-    pub(super) fn is_back(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn is_back(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let presence = std::mem::replace(&mut extension.presence, Presence::Here);
         self.children_changed = true;
@@ -265,14 +265,14 @@ impl Relay {
     }
 
     /// Lets what waited for an extension go, in order, unless it has to wait again.
-    pub(super) fn release_held(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn release_held(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         for Held { client, command } in std::mem::take(&mut extension.held) {
             self.client_sent(client, command, turn);
         }
     }
 
-    pub(super) fn presence_deadlines(&mut self, turn: &mut Turn) {
+    pub(crate) fn presence_deadlines(&mut self, turn: &mut Turn) {
         let due: Vec<ConnectionId> = self
             .extensions
             .iter()
@@ -305,13 +305,13 @@ fn is_answer(effect: &mut Effect) -> bool {
 }
 
 /// What a connection leaves to the next one of the same installation.
-pub(super) struct Inheritance {
-    pub(super) targets: Targets,
-    pub(super) downloads: Downloads,
-    pub(super) held: Vec<Held>,
-    pub(super) interrupted: Vec<Effect>,
-    pub(super) unsaid: VecDeque<RelayMessage>,
-    pub(super) missed: Features,
-    pub(super) may_lack_tab: bool,
-    pub(super) presence: Presence,
+pub(crate) struct Inheritance {
+    pub(crate) targets: Targets,
+    pub(crate) downloads: Downloads,
+    pub(crate) held: Vec<Held>,
+    pub(crate) interrupted: Vec<Effect>,
+    pub(crate) unsaid: VecDeque<RelayMessage>,
+    pub(crate) missed: Features,
+    pub(crate) may_lack_tab: bool,
+    pub(crate) presence: Presence,
 }

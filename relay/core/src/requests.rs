@@ -5,15 +5,15 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
-use super::cookies::{InJar, Question};
-use super::downloads::Search;
-use super::restricted::OnRefusal;
-use super::sessions::Seat;
-use super::windows::WindowStep;
-use super::wishes::Before;
-use super::{ConnectionId, Effect, data_addresses};
 use crate::cdp::{Command, Error, Frame};
+use crate::cookies::{InJar, Question};
+use crate::downloads::Search;
 use crate::payload::Payload;
+use crate::restricted::OnRefusal;
+use crate::sessions::Seat;
+use crate::windows::WindowStep;
+use crate::wishes::Before;
+use crate::{ConnectionId, Effect, data_addresses};
 
 /// How long a command may take that has no reason to take long.
 pub(crate) const QUICK: Duration = Duration::from_secs(10);

@@ -10,14 +10,14 @@ mod refusal;
 use serde_json::json;
 use shared_protocol::{Extra, Feature, LogLevel, RequestId, SessionId, TabQuery, Understood};
 
-use super::on_target::cdp_command;
-use super::requests::{Asker, Purpose, QUICK, Request};
-use super::sessions::Seat;
-use super::targets::Target;
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::on_target::cdp_command;
 use crate::payload::{Payload, RelayMessage};
+use crate::requests::{Asker, Purpose, QUICK, Request};
+use crate::sessions::Seat;
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 pub(crate) use refusal::{OnRefusal, WORDS};
 use refusal::{exception, is_refusal};
 
@@ -81,7 +81,7 @@ impl Restriction {
 impl Relay {
     /// Looks at an answer of Chrome's before anybody else does. Gives nothing if the request goes on
     /// in another way.
-    pub(super) fn unless_restricted(
+    pub(crate) fn unless_restricted(
         &mut self,
         mut request: Request,
         outcome: Result<Payload, Error>,
@@ -134,7 +134,7 @@ impl Relay {
     }
 
     /// Asks Chrome whether it takes commands for a tab. Until it has said so, it does not.
-    pub(super) fn ask_restricted(
+    pub(crate) fn ask_restricted(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -150,7 +150,7 @@ impl Relay {
     }
 
     /// Chrome has said whether it takes commands, or nobody could ask it.
-    pub(super) fn restriction_told(
+    pub(crate) fn restriction_told(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -205,7 +205,7 @@ impl Relay {
     }
 
     /// A navigation away from such a page is through, or none was under way.
-    pub(super) fn departed(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn departed(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
         let target = self.target_mut(connection, real);
         if target.is_some_and(|target| std::mem::take(&mut target.is_departing)) {
             self.announce_hidden(connection, real, turn);
@@ -240,7 +240,7 @@ impl Relay {
 
     /// Keeps a command of the relay's own, whose answer nobody waits for, if the tab would refuse it.
     /// Says whether it did.
-    pub(super) fn deferred_own(
+    pub(crate) fn deferred_own(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -251,7 +251,7 @@ impl Relay {
         let Some(restriction) = target.and_then(|target| target.restriction.as_mut()) else {
             return false;
         };
-        let given = (method == REMOVE_SCRIPT).then(|| super::scripts::identifier(params)).flatten();
+        let given = (method == REMOVE_SCRIPT).then(|| crate::scripts::identifier(params)).flatten();
         if !given.is_some_and(|given| restriction.forget_script(&given)) {
             let (method, params) = (method.to_owned(), params.cloned());
             // One too many is lost: there is nobody who could be told.
@@ -261,7 +261,7 @@ impl Relay {
     }
 
     /// A client removes a script; says whether it was one that Chrome has not been given yet.
-    pub(super) fn forget_deferred_script(
+    pub(crate) fn forget_deferred_script(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -310,7 +310,7 @@ impl Relay {
     }
 
     /// Whether a tab is on its way to the blank page from which a navigation is to begin.
-    pub(super) fn is_leaving(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    pub(crate) fn is_leaving(&self, connection: ConnectionId, real: &SessionId) -> bool {
         let target = self.target(connection, real);
         target.is_some_and(|target| target.restriction.is_some())
             && self.requests.any(|request| is_leaving(request, connection, real))
@@ -318,7 +318,7 @@ impl Relay {
 
     /// Has `chrome.tabs` close a tab. An extension that cannot do that keeps it; for clients it has
     /// gone, who would wait for ever.
-    pub(super) fn close_tab(
+    pub(crate) fn close_tab(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -365,7 +365,7 @@ impl Relay {
 
 impl Target {
     /// Whether it answers nothing for now.
-    pub(super) fn is_silent(&self) -> bool {
+    pub(crate) fn is_silent(&self) -> bool {
         self.shared.dialog.is_some() || self.restriction.is_some() || self.is_departing
     }
 }

@@ -5,14 +5,14 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::SessionId;
 
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::wishes::Before;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::wishes::Before;
+use crate::{ConnectionId, Relay};
 
 const START: &str = "Page.startScreencast";
 const STOP: &str = "Page.stopScreencast";
@@ -77,7 +77,7 @@ impl Cast {
 }
 
 impl Relay {
-    pub(super) fn screencast_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn screencast_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(connection) = self.connection_of(seat) else { return };
         let Some(on) = self.virtual_of(seat) else { return };
         let (real, watches) = (on.real.clone(), on.screencast.is_some());
@@ -149,7 +149,7 @@ impl Relay {
 
     /// Chrome would not cast as a session wished: it casts for the others as before. It may have been
     /// told again meanwhile, for another's sake.
-    pub(super) fn take_screencast_back(&mut self, seat: &Seat, since: u64, turn: &mut Turn) {
+    pub(crate) fn take_screencast_back(&mut self, seat: &Seat, since: u64, turn: &mut Turn) {
         let Some(connection) = self.connection_of(seat) else { return };
         let Some(on) = self.virtual_mut(seat) else { return };
         if on.screencast.take_if(|watching| watching.since == since).is_none() {
@@ -163,7 +163,7 @@ impl Relay {
     }
 
     /// A session that watched has ended.
-    pub(super) fn leave_screencast(
+    pub(crate) fn leave_screencast(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,

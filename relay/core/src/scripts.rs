@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use shared_protocol::{Payload as _, SessionId};
 
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::{Seat, Virtual};
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::{Seat, Virtual};
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 /// A script that exposes a function is shorter.
 const SHORT: usize = 4096;
@@ -39,7 +39,7 @@ impl Virtual {
     }
 
     /// Whether one of its scripts names the function, in quotes.
-    pub(super) fn exposes(&self, function: &str) -> bool {
+    pub(crate) fn exposes(&self, function: &str) -> bool {
         let quoted = [format!("'{function}'"), format!("\\\"{function}\\\"")];
         let names = |script: &String| quoted.iter().any(|name| script.contains(name));
         self.short_scripts.iter().any(names)
@@ -47,7 +47,7 @@ impl Virtual {
 }
 
 impl Relay {
-    pub(super) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
         if command.method.starts_with("Page.addScript") {
@@ -73,7 +73,7 @@ impl Relay {
     }
 
     /// Chrome has named a script.
-    pub(super) fn script_added(
+    pub(crate) fn script_added(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -92,7 +92,7 @@ impl Relay {
     }
 
     /// Chrome has named a script that waited for a tab to take commands.
-    pub(super) fn deferred_script_added(
+    pub(crate) fn deferred_script_added(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -112,7 +112,7 @@ impl Relay {
         }
     }
 
-    pub(super) fn binding_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn binding_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
         let Binding { name } = match params(&command) {
             Ok(binding) => binding,
@@ -133,7 +133,7 @@ impl Relay {
     }
 
     /// A session has ended: what it put into the page's documents goes.
-    pub(super) fn leave_scripts(
+    pub(crate) fn leave_scripts(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -165,6 +165,6 @@ impl Relay {
 }
 
 /// Reads which script a command is about.
-pub(super) fn identifier(params: Option<&Payload>) -> Option<String> {
+pub(crate) fn identifier(params: Option<&Payload>) -> Option<String> {
     params?.read::<Script>().ok().map(|script| script.identifier)
 }

@@ -2,19 +2,19 @@
 
 use shared_protocol::SessionId;
 
-use super::sessions::{Kind, Seat, Virtual};
-use super::targets::Target;
-use super::{ConnectionId, Relay};
+use crate::sessions::{Kind, Seat, Virtual};
+use crate::targets::Target;
+use crate::{ConnectionId, Relay};
 
 impl Relay {
-    pub(super) fn virtual_of(&self, seat: &Seat) -> Option<&Virtual> {
+    pub(crate) fn virtual_of(&self, seat: &Seat) -> Option<&Virtual> {
         match &self.clients.session(seat)?.kind {
             Kind::Target(on) => Some(on),
             Kind::Browser | Kind::Tab { .. } => None,
         }
     }
 
-    pub(super) fn virtual_mut(&mut self, seat: &Seat) -> Option<&mut Virtual> {
+    pub(crate) fn virtual_mut(&mut self, seat: &Seat) -> Option<&mut Virtual> {
         match &mut self.clients.session_mut(seat)?.kind {
             Kind::Target(on) => Some(on),
             Kind::Browser | Kind::Tab { .. } => None,
@@ -22,7 +22,7 @@ impl Relay {
     }
 
     /// What the other sessions over the same target asked for.
-    pub(super) fn others<'a>(&'a self, seat: &'a Seat) -> impl Iterator<Item = &'a Virtual> + 'a {
+    pub(crate) fn others<'a>(&'a self, seat: &'a Seat) -> impl Iterator<Item = &'a Virtual> + 'a {
         let seats = self.target_under(seat).map(|target| target.seats.as_slice());
         seats
             .unwrap_or_default()
@@ -32,7 +32,7 @@ impl Relay {
     }
 
     /// What all sessions over a target asked for, oldest first.
-    pub(super) fn over<'a>(
+    pub(crate) fn over<'a>(
         &'a self,
         connection: ConnectionId,
         real: &SessionId,
@@ -41,11 +41,11 @@ impl Relay {
         seats.unwrap_or_default().iter().filter_map(|seat| self.virtual_of(seat))
     }
 
-    pub(super) fn target(&self, connection: ConnectionId, real: &SessionId) -> Option<&Target> {
+    pub(crate) fn target(&self, connection: ConnectionId, real: &SessionId) -> Option<&Target> {
         self.extensions.get(connection)?.targets.by_session(real)
     }
 
-    pub(super) fn target_mut(
+    pub(crate) fn target_mut(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -54,18 +54,18 @@ impl Relay {
     }
 
     /// The target that a session stands on.
-    pub(super) fn target_under(&self, seat: &Seat) -> Option<&Target> {
+    pub(crate) fn target_under(&self, seat: &Seat) -> Option<&Target> {
         let connection = self.connection_of(seat)?;
         self.target(connection, &self.virtual_of(seat)?.real)
     }
 
-    pub(super) fn target_under_mut(&mut self, seat: &Seat) -> Option<&mut Target> {
+    pub(crate) fn target_under_mut(&mut self, seat: &Seat) -> Option<&mut Target> {
         let connection = self.connection_of(seat)?;
         let real = self.virtual_of(seat)?.real.clone();
         self.target_mut(connection, &real)
     }
 
-    pub(super) fn connection_of(&self, seat: &Seat) -> Option<ConnectionId> {
+    pub(crate) fn connection_of(&self, seat: &Seat) -> Option<ConnectionId> {
         self.clients.get(seat.client).map(|client| client.connection)
     }
 }

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use shared_protocol::{RequestId, SessionId};
 
-use super::ClientId;
-use super::fetch::Wanted;
-use super::filter::Filter;
-use super::later::Later;
-use super::overrides::Overrides;
-use super::screencast::Watching;
-use super::stops::Stop;
+use crate::ClientId;
+use crate::fetch::Wanted;
+use crate::filter::Filter;
+use crate::later::Later;
+use crate::overrides::Overrides;
+use crate::screencast::Watching;
+use crate::stops::Stop;
 
 /// How many sessions a client may have open.
 pub(crate) const MAX_SESSIONS: usize = 2000;

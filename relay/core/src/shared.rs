@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::Deserialize;
 use shared_protocol::{Payload as _, RequestId};
 
-use super::debugging::Standstill;
-use super::dialogs::Dialog;
-use super::fetch::PausedRequests;
-use super::later::Later;
-use super::screencast::Acknowledged;
+use crate::debugging::Standstill;
+use crate::dialogs::Dialog;
+use crate::fetch::PausedRequests;
+use crate::later::Later;
 use crate::payload::Payload;
+use crate::screencast::Acknowledged;
 
 /// How many execution contexts of one target are kept; the oldest go first.
 const MAX_CONTEXTS: usize = 4096;

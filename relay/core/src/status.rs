@@ -5,12 +5,12 @@ use shared_protocol::http::{
     Profile, RelayStatus,
 };
 
-use super::announce::tab_info;
-use super::clients::Client;
-use super::extensions::Extension;
-use super::{ClientId, ConnectionId, Relay};
+use crate::announce::tab_info;
 use crate::browser_version::BrowserVersion;
+use crate::clients::Client;
+use crate::extensions::Extension;
 use crate::payload::TargetInfo;
+use crate::{ClientId, ConnectionId, Relay};
 
 impl Relay {
     /// `GET /extension/status`

@@ -4,13 +4,13 @@
 use serde_json::Value;
 use shared_protocol::SessionId;
 
-use super::on_target::params;
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::turn::Turn;
-use super::{ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
 
 const SET: &str = "DOMDebugger.set";
 const REMOVE: &str = "DOMDebugger.remove";
@@ -26,17 +26,17 @@ pub(crate) struct Stop {
 }
 
 /// Whether a command sets or removes a stop.
-pub(super) fn is_concerned(method: &str) -> bool {
+pub(crate) fn is_concerned(method: &str) -> bool {
     (method.starts_with(SET) || method.starts_with(REMOVE)) && method.ends_with("Breakpoint")
 }
 
 /// Whether a page that stands still does so because of a stop.
-pub(super) fn is_reason(reason: &str) -> bool {
+pub(crate) fn is_reason(reason: &str) -> bool {
     matches!(reason, "XHR" | "DOM" | "EventListener" | "instrumentation")
 }
 
 impl Relay {
-    pub(super) fn stop_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn stop_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
         let params = match params::<Value>(&command) {
             Ok(params) => params,
@@ -64,7 +64,7 @@ impl Relay {
     }
 
     /// A session that set stops has ended.
-    pub(super) fn leave_stops(
+    pub(crate) fn leave_stops(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,

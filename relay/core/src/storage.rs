@@ -3,11 +3,11 @@
 
 use serde::Deserialize;
 
-use super::Relay;
-use super::cookies::origin;
-use super::on_target::params;
-use super::sessions::Seat;
+use crate::Relay;
 use crate::cdp::{Command, Error};
+use crate::cookies::origin;
+use crate::on_target::params;
+use crate::sessions::Seat;
 
 /// The sites that a command names. One that has several is about all of them.
 #[derive(Default, Deserialize)]
@@ -29,7 +29,7 @@ struct Bucket {
 
 impl Relay {
     /// Returns why a command of the `Storage` domain is not for a client.
-    pub(super) fn storage_refusal(&self, seat: &Seat, command: &Command) -> Option<Error> {
+    pub(crate) fn storage_refusal(&self, seat: &Seat, command: &Command) -> Option<Error> {
         let is_harmless = matches!(
             command.method.as_str(),
             "Storage.getStorageKey" | "Storage.getStorageKeyForFrame"
@@ -46,7 +46,7 @@ impl Relay {
     }
 
     /// Returns whether a site is open in a controlled tab, as far as the client knows.
-    pub(super) fn is_open(&self, seat: &Seat, site: &str) -> bool {
+    pub(crate) fn is_open(&self, seat: &Seat, site: &str) -> bool {
         let site = site.trim_end_matches('/');
         self.extension_of(seat).is_some_and(|extension| {
             let mut targets = extension.targets.iter().filter(|it| self.is_seen(seat, it));
@@ -65,7 +65,7 @@ impl Sites {
 }
 
 /// Says that a command is not about the open tabs alone.
-pub(super) fn beyond(method: &str) -> Error {
+pub(crate) fn beyond(method: &str) -> Error {
     Error::server(format!(
         "{method} would reach into the user's whole profile: start the relay with \
          `playwriter serve --cookies=profile` to allow it"

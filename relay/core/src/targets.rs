@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use shared_protocol::{SessionId, TargetId};
 
-use super::confinement::is_web;
-use super::restricted::Restriction;
-use super::sessions::Seat;
-use super::shared::Shared;
+use crate::confinement::is_web;
 use crate::payload::TargetInfo;
+use crate::restricted::Restriction;
+use crate::sessions::Seat;
+use crate::shared::Shared;
 
 /// Targets in the order in which they were attached.
 #[derive(Debug, Default)]

@@ -5,12 +5,12 @@ mod categories;
 
 use shared_protocol::SessionId;
 
-use super::requests::{Asker, Purpose};
-use super::sessions::Seat;
-use super::targets::Target;
-use super::turn::Turn;
-use super::{ClientId, ConnectionId, Relay};
 use crate::cdp::{Command, Error};
+use crate::requests::{Asker, Purpose};
+use crate::sessions::Seat;
+use crate::targets::Target;
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Relay};
 
 /// A trace on a browser-level session.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct Trace {
 
 impl Relay {
     /// Tracing and streams on a browser-level session: one tab does it all.
-    pub(super) fn stream_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn stream_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let starts = command.method == "Tracing.start";
         let known = self.trace_of(seat.client).map(|trace| trace.real.clone());
         let real = match known {
@@ -45,7 +45,7 @@ impl Relay {
     }
 
     /// `Tracing.start`, for what may be traced.
-    pub(super) fn start_trace(
+    pub(crate) fn start_trace(
         &mut self,
         seat: &Seat,
         real: &SessionId,
@@ -60,7 +60,7 @@ impl Relay {
     }
 
     /// `Tracing.end` ends what this client traces, and nobody else's.
-    pub(super) fn end_trace(
+    pub(crate) fn end_trace(
         &mut self,
         seat: &Seat,
         real: &SessionId,
@@ -93,7 +93,7 @@ impl Relay {
     }
 
     /// Chrome has begun to trace. If whoever asked has left meanwhile, it ends at once.
-    pub(super) fn trace_started(
+    pub(crate) fn trace_started(
         &mut self,
         connection: ConnectionId,
         asker: Option<&Asker>,
@@ -112,7 +112,7 @@ impl Relay {
     }
 
     /// Who hears of a trace; the last time, if it is complete.
-    pub(super) fn tracers(
+    pub(crate) fn tracers(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -136,7 +136,7 @@ impl Relay {
     }
 
     /// A browser-level session has ended, and its trace with it.
-    pub(super) fn leave_trace(
+    pub(crate) fn leave_trace(
         &mut self,
         connection: ConnectionId,
         trace: Option<Trace>,
@@ -148,7 +148,7 @@ impl Relay {
     }
 
     /// Ends what confined clients trace with a tab, which is not for them any more.
-    pub(super) fn end_traces(
+    pub(crate) fn end_traces(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -162,7 +162,7 @@ impl Relay {
     }
 
     /// Takes the trace of a session away from its client, if it has one.
-    pub(super) fn take_trace(&mut self, seat: &Seat) -> Option<Trace> {
+    pub(crate) fn take_trace(&mut self, seat: &Seat) -> Option<Trace> {
         let trace = &mut self.clients.get_mut(seat.client)?.trace;
         trace.take_if(|trace| trace.session == seat.session)
     }
@@ -175,4 +175,4 @@ impl Relay {
     }
 }
 
-pub(super) const END: &str = "Tracing.end";
+pub(crate) const END: &str = "Tracing.end";

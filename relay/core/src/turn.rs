@@ -5,9 +5,9 @@ use std::time::Instant;
 use serde::Serialize;
 use shared_protocol::{CloseCode, LogLevel};
 
-use super::{ClientId, ConnectionId, Effect, Seat};
 use crate::cdp::Frame;
 use crate::payload::{Payload, RelayMessage};
+use crate::{ClientId, ConnectionId, Effect, Seat};
 
 /// Collects, in order, what the shell must do about one input.
 #[derive(Debug)]

@@ -4,18 +4,18 @@
 
 use shared_protocol::SessionId;
 
-use super::announce::{InfoEvent, TargetDestroyed, tab_info};
-use super::children::is_browser_with_auto_attach;
-use super::confinement::is_web;
-use super::sessions::{Seat, Session};
-use super::targets::{Target, Targets};
-use super::turn::Turn;
-use super::{ClientId, ConnectionId, Relay};
+use crate::announce::{InfoEvent, TargetDestroyed, tab_info};
+use crate::children::is_browser_with_auto_attach;
+use crate::confinement::is_web;
 use crate::payload::TargetInfo;
+use crate::sessions::{Seat, Session};
+use crate::targets::{Target, Targets};
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Relay};
 
 impl Relay {
     /// Returns whether a client may know of a target.
-    pub(super) fn sees(
+    pub(crate) fn sees(
         &self,
         client: ClientId,
         connection: ConnectionId,
@@ -24,11 +24,11 @@ impl Relay {
         !self.is_confined(client) || self.shows_web(connection, real)
     }
 
-    pub(super) fn is_confined(&self, client: ClientId) -> bool {
+    pub(crate) fn is_confined(&self, client: ClientId) -> bool {
         self.clients.get(client).is_some_and(|client| client.confinement.is_some())
     }
 
-    pub(super) fn shows_web(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    pub(crate) fn shows_web(&self, connection: ConnectionId, real: &SessionId) -> bool {
         let extension = self.extensions.get(connection);
         extension
             .is_some_and(|it| it.targets.by_session(real).is_some_and(|t| it.targets.is_web(t)))
@@ -36,7 +36,7 @@ impl Relay {
 
     /// Changes what is known of a target. If it is not on the web from then on, it is gone for confined
     /// clients; if it is again, it is new to them.
-    pub(super) fn change_target(
+    pub(crate) fn change_target(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -161,7 +161,7 @@ impl Target {
 
 impl Targets {
     /// Returns whether a target and all around it show the web.
-    pub(super) fn is_web(&self, target: &Target) -> bool {
+    pub(crate) fn is_web(&self, target: &Target) -> bool {
         let mut target = target;
         loop {
             if !target.shows_web() {

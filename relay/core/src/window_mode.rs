@@ -6,17 +6,17 @@
 use serde_json::{Map, Value, json};
 use shared_protocol::{Extra, Feature, WindowMode};
 
-use super::clients::Client;
-use super::on_target::params;
-use super::turn::Turn;
-use super::{ClientId, ConnectionId, Relay};
 use crate::cdp::Command;
+use crate::clients::Client;
+use crate::on_target::params;
 use crate::payload::{Payload, RelayMessage};
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Relay};
 
 const WISH: &str = "separateWindow";
 
 impl Relay {
-    pub(super) fn choose_window_mode(&mut self, separate_window: bool, turn: &mut Turn) {
+    pub(crate) fn choose_window_mode(&mut self, separate_window: bool, turn: &mut Turn) {
         if self.policy.separate_window == separate_window {
             return;
         }
@@ -28,7 +28,7 @@ impl Relay {
     }
 
     /// Where tabs that clients open go: told to every extension that can be told.
-    pub(super) fn say_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn say_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let separate_window = self.policy.separate_window;
         let features = self.extensions.get(connection).map(|extension| extension.features);
         let can_be_told = features.is_some_and(|features| features.has(Feature::WindowMode));
@@ -41,13 +41,13 @@ impl Relay {
     }
 
     /// What the extension is told about a tab that is opened for whoever came last.
-    pub(super) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
+    pub(crate) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
         let client = self.clients.all_of(connection).last()?;
         Some(Payload::of(&json!({ WISH: self.window_wish(client)? })))
     }
 
     /// `Target.createTarget` with the client's wish.
-    pub(super) fn with_window_wish(&self, client: ClientId, command: Command) -> Command {
+    pub(crate) fn with_window_wish(&self, client: ClientId, command: Command) -> Command {
         let client = self.clients.get(client);
         let Some(wish) = client.and_then(|client| self.window_wish(client)) else { return command };
         let mut fields = params::<Map<String, Value>>(&command).unwrap_or_default();

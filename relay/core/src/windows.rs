@@ -8,17 +8,17 @@ use shared_protocol::{
     WindowChange, WindowQuery, WindowState,
 };
 
-use super::Relay;
-use super::browser_domain::OneTarget;
-use super::clients::Client;
-use super::on_target::params;
-use super::overrides::Rule;
-use super::requests::{Asker, Purpose, QUICK, Request};
-use super::restricted::OnRefusal;
-use super::sessions::{Kind, Seat};
-use super::turn::Turn;
+use crate::Relay;
+use crate::browser_domain::OneTarget;
 use crate::cdp::{Command, Error};
+use crate::clients::Client;
+use crate::on_target::params;
+use crate::overrides::Rule;
 use crate::payload::{Payload, RelayMessage};
+use crate::requests::{Asker, Purpose, QUICK, Request};
+use crate::restricted::OnRefusal;
+use crate::sessions::{Kind, Seat};
+use crate::turn::Turn;
 
 const METRICS: &str = "Emulation.setDeviceMetricsOverride";
 
@@ -78,7 +78,7 @@ struct SetContentsSize {
 }
 
 impl Relay {
-    pub(super) fn window_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+    pub(crate) fn window_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
         match self.window_question(seat, command) {
             Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
@@ -146,7 +146,7 @@ impl Relay {
     }
 
     /// Asks whether the page of a session is shown, before a folder is given to it.
-    pub(super) fn ask_whether_shown(&mut self, asker: Asker, command: Command, turn: &mut Turn) {
+    pub(crate) fn ask_whether_shown(&mut self, asker: Asker, command: Command, turn: &mut Turn) {
         match self.page_for_window(&asker.seat, &command) {
             Ok(page) => {
                 let step = WindowStep::Folder(command);
@@ -181,7 +181,7 @@ impl Relay {
     }
 
     /// The extension has told of a window, or changed it.
-    pub(super) fn window_answered(
+    pub(crate) fn window_answered(
         &mut self,
         asker: Option<Asker>,
         step: WindowStep,
@@ -264,7 +264,7 @@ impl Relay {
     }
 
     /// `Target.activateTarget`: the tab works as if it were in front; to show it is up to the user.
-    pub(super) fn activate_target(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+    pub(crate) fn activate_target(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
         let page = params::<OneTarget>(command)
             .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));

@@ -1,12 +1,12 @@
 //! What a client asks for is remembered when it asks, so that it goes with the client. If Chrome
 //! does not take it, what was wished before counts again.
 
-use super::Relay;
-use super::fetch::Wanted;
-use super::overrides::{Setting, Wish};
-use super::permissions::Rule;
-use super::requests::Asker;
-use super::turn::Turn;
+use crate::Relay;
+use crate::fetch::Wanted;
+use crate::overrides::{Setting, Wish};
+use crate::permissions::Rule;
+use crate::requests::Asker;
+use crate::turn::Turn;
 
 /// What was wished before.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) enum Before {
 
 impl Relay {
     /// A wish was refused. One that has been replaced meanwhile is none any more.
-    pub(super) fn take_back(&mut self, asker: &Asker, before: Before, turn: &mut Turn) {
+    pub(crate) fn take_back(&mut self, asker: &Asker, before: Before, turn: &mut Turn) {
         match before {
             Before::Override { setting, since, wish } => {
                 self.take_override_back(&asker.seat, setting, since, wish, turn);

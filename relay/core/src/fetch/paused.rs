@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shared_protocol::Payload as _;
 
-use super::super::sessions::Seat;
-use super::super::turn::Turn;
 use crate::payload::Payload;
+use crate::sessions::Seat;
+use crate::turn::Turn;
 
 /// How many held requests of one target are followed; beyond that, the oldest are left to whoever
 /// has them. Chrome does not tell when a page gives a held request up.

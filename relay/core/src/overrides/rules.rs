@@ -8,11 +8,11 @@ use std::cmp::Ordering;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::on_target::params;
-use super::super::sessions::Virtual;
 use super::Wish;
 use crate::cdp::Command;
+use crate::on_target::params;
 use crate::payload::Payload;
+use crate::sessions::Virtual;
 use table::{ALIASES, RULES};
 
 #[derive(Debug)]

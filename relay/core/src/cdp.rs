@@ -1,12 +1,16 @@
 //! The Chrome DevTools Protocol as clients speak it: flat sessions over one socket.
 
+pub mod payload;
+pub(crate) mod target_filter;
+pub mod version;
+
 use serde::de::Deserializer;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shared_protocol::{RequestId, SessionId};
 
-use crate::payload::Payload;
+use crate::cdp::payload::Payload;
 
 /// A command from a client. Its id is the client's own; 0 and negative ones are legal.
 #[derive(Debug, Clone, PartialEq)]

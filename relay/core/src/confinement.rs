@@ -2,15 +2,15 @@
 //!
 //! Their process cannot open other files. The browser could do that for them, and the relay copies
 //! downloads to where clients want them; so what names a file is looked at. What a tab shows counts
-//! more than how it got there: see [`visibility`](crate::visibility).
+//! more than how it got there: see [`visibility`](crate::targets::visibility).
 
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::on_target::params;
-use crate::payload::Payload;
+use crate::dispatch::target_commands::params;
 
 /// The kinds of addresses that a client may have opened. For an extension, Chrome makes a file's address
 /// of `view-source:~/x`, and one of the extension's own pages of what has no scheme; so what is not known

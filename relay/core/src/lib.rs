@@ -3,51 +3,17 @@
 //! One task owns a [`Relay`], feeds it and performs what it returns, in order. A reply and the
 //! events around it are effects of the same list, so they can never overtake each other.
 
-mod announce;
-mod attaching;
-mod browser_domain;
-pub mod browser_version;
+mod browser;
 pub mod cdp;
-mod children;
-mod clients;
 mod confinement;
-mod cookies;
-mod data_addresses;
-mod debugging;
-mod dialogs;
-mod domains;
-mod downloads;
-mod endings;
-mod events;
-mod extensions;
-mod features;
-mod fetch;
-mod filter;
-mod folders;
-mod from_extension;
-mod later;
-mod on_target;
-mod overrides;
-pub mod payload;
-mod permissions;
-mod reconnect;
+mod dispatch;
+mod peers;
 mod requests;
-mod restricted;
-mod screencast;
-mod scripts;
-mod seats;
 mod sessions;
-mod shared;
+mod sharing;
 mod status;
-mod stops;
-mod storage;
 mod targets;
-mod trace;
 mod turn;
-mod visibility;
-mod window_mode;
-mod windows;
-mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -58,15 +24,16 @@ use serde_json::json;
 use shared_protocol::{CloseCode, ExtensionHello, Feature, LogLevel, RequestId, TargetId};
 
 use crate::cdp::{Command, Error, Frame};
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
-use clients::{Client, Clients};
+use browser::cookies::CookieJobs;
+pub use browser::downloads::{ToldFile, WantedCopy};
+pub use cdp::payload;
+use cdp::payload::{ExtensionMessage, Payload, RelayMessage};
 pub use confinement::Confinement;
-use cookies::CookieJobs;
-pub use downloads::{ToldFile, WantedCopy};
-use extensions::{Extension, Extensions};
-use requests::{Asker, Purpose, Request, Requests};
-use restricted::OnRefusal;
-use sessions::{Kind, Seat, Sessions};
+use peers::clients::{Client, Clients};
+use peers::extensions::{Extension, Extensions};
+use requests::pending::{Asker, Purpose, Request, Requests};
+use sessions::model::{Kind, Seat, Sessions};
+use targets::restricted::OnRefusal;
 use turn::Turn;
 
 /// How many clients may be connected, and how many extensions. Those that have not proven themselves

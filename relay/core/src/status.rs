@@ -5,11 +5,11 @@ use shared_protocol::http::{
     Profile, RelayStatus,
 };
 
-use crate::announce::tab_info;
-use crate::browser_version::BrowserVersion;
-use crate::clients::Client;
-use crate::extensions::Extension;
-use crate::payload::TargetInfo;
+use crate::cdp::payload::TargetInfo;
+use crate::cdp::version::BrowserVersion;
+use crate::peers::clients::Client;
+use crate::peers::extensions::Extension;
+use crate::targets::announce::tab_info;
 use crate::{ClientId, ConnectionId, Relay};
 
 impl Relay {

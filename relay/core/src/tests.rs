@@ -30,8 +30,8 @@ use shared_protocol::{CdpEvent, CloseCode, ExtensionHello, Extra, RequestId, Ses
 use super::{
     AgentsMay, ClientId, Confinement, ConnectionId, Effect, Input, PING_INTERVAL, Policy, Relay,
 };
+use crate::cdp::payload::{ExtensionMessage, Payload, RelayMessage};
 use crate::cdp::{Command, Error, Frame};
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
 
 const EXTENSION: ConnectionId = ConnectionId(1);
 const CLIENT: ClientId = ClientId(2);

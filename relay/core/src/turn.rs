@@ -6,7 +6,7 @@ use serde::Serialize;
 use shared_protocol::{CloseCode, LogLevel};
 
 use crate::cdp::Frame;
-use crate::payload::{Payload, RelayMessage};
+use crate::cdp::payload::{Payload, RelayMessage};
 use crate::{ClientId, ConnectionId, Effect, Seat};
 
 /// Collects, in order, what the shell must do about one input.

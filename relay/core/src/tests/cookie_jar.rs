@@ -2,7 +2,7 @@
 
 use super::script::{A, B, Script};
 use super::*;
-use crate::requests::QUICK;
+use crate::requests::pending::QUICK;
 
 const OWN: &str = r#"{"cookies":[{"name":"own","value":"1","url":"https://a.example/"}]}"#;
 

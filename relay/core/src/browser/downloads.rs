@@ -1,0 +1,535 @@
+//! Downloads go to the user's own folder; extensions cannot change that. Clients are told of them as
+//! a browser would tell, and get a copy where they want their files.
+
+mod naming;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use shared_protocol::{
+    DownloadId, DownloadQuery, Extra, Feature, FoundDownload, LogLevel, Payload as _, SessionId,
+};
+
+use crate::cdp::payload::{Payload, RelayMessage};
+use crate::cdp::{Command, Error};
+use crate::confinement::is_web;
+use crate::dispatch::target_commands::params;
+use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::sessions::model::{DownloadBehavior, Seat, Session};
+use crate::targets::restricted::OnRefusal;
+use crate::turn::Turn;
+use crate::{ConnectionId, Effect, Relay};
+use naming::Count;
+
+/// How many downloads of one browser are known at once; the oldest are forgotten first.
+const MAX_KNOWN: usize = 256;
+
+/// How much earlier than it was told a download may have begun: what the user downloaded from the
+/// same address before that is none of a client's business. The extension may take a while to look.
+const TOLD_LATE: Duration = Duration::from_secs(15);
+
+/// A file that a client wants.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WantedCopy {
+    /// Where it is to be.
+    pub to: PathBuf,
+    /// Whether it has to have this very name. Otherwise one close to it will do, if it is taken.
+    pub is_exact: bool,
+    /// The folders that it has to be in, if the client is confined.
+    pub inside: Option<Vec<PathBuf>>,
+}
+
+/// A file as an extension tells of it, which may be a lie: what else is known of the download has to
+/// fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldFile {
+    /// Where it is said to be.
+    pub path: PathBuf,
+    /// How long ago the download can have begun.
+    pub age: Duration,
+    /// How many bytes have come.
+    pub size: Option<u64>,
+}
+
+const BEGAN: &str = "Browser.downloadWillBegin";
+const PROGRESSED: &str = "Browser.downloadProgress";
+
+/// The downloads of one browser that began in controlled tabs.
+#[derive(Debug, Default)]
+pub(crate) struct Downloads(VecDeque<Download>, Vec<Count>);
+
+#[derive(Debug)]
+struct Download {
+    guid: String,
+    url: String,
+    suggested_filename: String,
+    began: Instant,
+    /// Chrome's id for the download, which is not the one in CDP.
+    chrome_id: Option<i64>,
+    /// Whether somebody wants its file, so that it must not be taken for another.
+    is_wanted: bool,
+    /// What Chrome calls others that were found in its place.
+    not_it: Vec<i64>,
+    /// What to tell when the file has been copied.
+    completed: Option<Map<String, Value>>,
+    /// Whether it is to leave nothing behind.
+    is_denied: bool,
+    /// Whether it came from the web into a page of the web, so that confined clients may know of it.
+    is_web: bool,
+}
+
+/// Why the extension was asked for a download.
+#[derive(Debug, Clone)]
+pub(crate) struct Search {
+    guid: String,
+    reason: Reason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// Only to know which of Chrome's it is.
+    Name,
+    Copy,
+    Cancel,
+    Remove,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WillBegin {
+    guid: String,
+    url: String,
+    #[serde(default)]
+    suggested_filename: String,
+}
+
+#[derive(Deserialize)]
+struct Progress {
+    guid: String,
+    state: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct OneDownload {
+    guid: String,
+}
+
+impl Relay {
+    pub(crate) fn set_download_behavior(
+        &mut self,
+        seat: &Seat,
+        command: &Command,
+    ) -> Result<Payload, Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct SetDownloadBehavior {
+            behavior: String,
+            download_path: Option<PathBuf>,
+            #[serde(default)]
+            events_enabled: bool,
+        }
+
+        let wanted: SetDownloadBehavior = params(command)?;
+        let folder = match wanted.behavior.as_str() {
+            "deny" | "default" => None,
+            "allow" | "allowAndName" => {
+                let missing = || Error::new(-32602, "downloadPath not provided");
+                Some(wanted.download_path.ok_or_else(missing)?)
+            }
+            other => return Err(Error::invalid_params(format!("behavior: {other}"))),
+        };
+        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
+        session.downloads = Some(DownloadBehavior {
+            folder,
+            by_guid: wanted.behavior == "allowAndName",
+            deny: wanted.behavior == "deny",
+            events: wanted.events_enabled,
+        });
+        Ok(Payload::empty_object())
+    }
+
+    /// `Page.downloadWillBegin`
+    pub(crate) fn download_began(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        event: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(WillBegin { guid, url, suggested_filename }) = event.read() else { return };
+        if !is_guid(&guid) {
+            // It may become the name of a file.
+            let text = "an extension tells of a download whose id is none; it is left alone";
+            return turn.log(LogLevel::Warn, text.to_owned());
+        }
+        let is_web = self.shows_web(connection, real) && is_web(&url);
+        for seat in self.download_seats(connection, is_web, wants_events) {
+            turn.raw_event(&seat, BEGAN.to_owned(), Some(event.clone()));
+        }
+        let is_denied = self.is_download_denied(connection);
+        let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        if extension.downloads.0.len() >= MAX_KNOWN {
+            extension.downloads.0.pop_front();
+        }
+        extension.downloads.0.push_back(Download {
+            guid: guid.clone(),
+            url,
+            suggested_filename,
+            began: turn.now,
+            chrome_id: None,
+            is_wanted,
+            not_it: Vec::new(),
+            completed: None,
+            is_denied,
+            is_web,
+        });
+        if is_wanted {
+            return self.name_download(connection, guid, turn);
+        }
+        if is_denied {
+            let search = Search { guid, reason: Reason::Remove };
+            self.search_download(connection, None, search, turn);
+        }
+    }
+
+    /// `Page.downloadProgress`. The end is told when the file is where clients expect it.
+    pub(crate) fn download_progressed(
+        &mut self,
+        connection: ConnectionId,
+        event: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(Progress { guid, state }) = event.read() else { return };
+        let extension = self.extensions.get_mut(connection);
+        let is_web = extension.and_then(|it| it.downloads.find(&guid)).is_some_and(|it| it.is_web);
+        let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
+        if state == "completed" && self.is_denied(connection, &guid) {
+            return self.denied_download_completed(connection, guid, event, turn);
+        }
+        if state == "completed" && is_wanted {
+            let search = Search { guid: guid.clone(), reason: Reason::Copy };
+            if self.search_download(connection, None, search, turn) {
+                let extension = self.extensions.get_mut(connection);
+                if let Some(download) = extension.and_then(|it| it.downloads.find(&guid)) {
+                    download.completed = event.read().ok();
+                }
+                return;
+            }
+        }
+        for seat in self.download_seats(connection, is_web, wants_events) {
+            let session = self.clients.session(&seat);
+            if state == "completed" && session.is_some_and(wants_file) {
+                // There is no file where it would look for one.
+                self.tell_canceled(&seat, event, turn);
+            } else {
+                turn.raw_event(&seat, PROGRESSED.to_owned(), Some(event.clone()));
+            }
+        }
+    }
+
+    fn tell_canceled(&self, seat: &Seat, event: &Payload, turn: &mut Turn) {
+        let Ok(mut canceled) = event.read::<Map<String, Value>>() else { return };
+        canceled.insert("state".to_owned(), "canceled".into());
+        turn.event(seat, PROGRESSED, &canceled);
+    }
+
+    /// It was too small to be stopped, or the browser did not know it yet. What has been removed by
+    /// then is not looked for again: an earlier file from the same address would be found instead.
+    fn denied_download_completed(
+        &mut self,
+        connection: ConnectionId,
+        guid: String,
+        event: &Payload,
+        turn: &mut Turn,
+    ) {
+        for seat in self.clients.seats(connection, wants_events) {
+            self.tell_canceled(&seat, event, turn);
+        }
+        let extension = self.extensions.get_mut(connection);
+        let download = extension.and_then(|extension| extension.downloads.find(&guid));
+        if download.is_some_and(|download| download.chrome_id.is_none()) {
+            let search = Search { guid, reason: Reason::Remove };
+            self.search_download(connection, None, search, turn);
+        }
+    }
+
+    /// Whether a client wants no downloads, and no other one wants them.
+    fn is_download_denied(&self, connection: ConnectionId) -> bool {
+        let denies = |session: &Session| session.downloads.as_ref().is_some_and(|it| it.deny);
+        !self.clients.seats(connection, denies).is_empty()
+            && self.clients.seats(connection, wants_file).is_empty()
+    }
+
+    fn is_denied(&mut self, connection: ConnectionId, guid: &str) -> bool {
+        let extension = self.extensions.get_mut(connection);
+        extension.and_then(|it| it.downloads.find(guid)).is_some_and(|it| it.is_denied)
+    }
+
+    /// `Browser.cancelDownload`, which in Chrome never fails.
+    pub(crate) fn cancel_download(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, command);
+        let Some(connection) = self.connection_of(seat) else { return };
+        match params::<OneDownload>(command) {
+            Ok(OneDownload { guid }) => {
+                let search = Search { guid, reason: Reason::Cancel };
+                if !self.search_download(connection, Some(asker.clone()), search, turn) {
+                    turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                }
+            }
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
+    /// Asks for a download; tells whether it is known and the extension can be asked.
+    fn search_download(
+        &mut self,
+        connection: ConnectionId,
+        asker: Option<Asker>,
+        search: Search,
+        turn: &mut Turn,
+    ) -> bool {
+        let Some(proof) = self.proof(connection, turn) else { return false };
+        let Some(extension) = self.extensions.get(connection) else { return false };
+        if search.reason == Reason::Copy && self.pairs && !extension.proven {
+            // Anybody could tell where the file is, and have any file of the user's copied.
+            self.misses(connection, Feature::Downloads, turn);
+            return false;
+        }
+        let Some(extension) = self.extensions.get_mut(connection) else { return false };
+        if extension.downloads.waits_for_name(&search) {
+            return true;
+        }
+        let exclude = extension.downloads.others(&search.guid);
+        let Some(download) = extension.downloads.find(&search.guid) else { return false };
+        let at_once = search.reason != Reason::Copy;
+        let (url, extra) = (download.url.clone(), Extra::default());
+        let age = turn.now.saturating_duration_since(download.began) + TOLD_LATE;
+        let max_age = u64::try_from(age.as_millis()).ok();
+        let query = DownloadQuery { url, exclude, at_once, max_age, extra };
+        let request = Request {
+            connection,
+            session: None,
+            asker,
+            purpose: Purpose::Download(search),
+            deadline: Some(turn.now + QUICK),
+            needs: None,
+            on_refusal: OnRefusal::Fails,
+        };
+        self.ask_extension(request, |id| RelayMessage::FindDownload { id, query, proof }, turn);
+        true
+    }
+
+    /// The extension has looked for a download.
+    pub(crate) fn download_found(
+        &mut self,
+        connection: ConnectionId,
+        asker: Option<Asker>,
+        search: Search,
+        outcome: Result<Payload, Error>,
+        turn: &mut Turn,
+    ) {
+        turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
+        let found = outcome.and_then(|payload| {
+            let found = payload.read::<FoundDownload<Payload>>();
+            found.map_err(|error| Error::server(error.to_string()))
+        });
+        if search.reason == Reason::Name {
+            let id = found.ok().and_then(|found| found.id);
+            return self.download_named(connection, search, id, turn);
+        }
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let Some(download) = extension.downloads.find(&search.guid) else { return };
+        if search.reason != Reason::Copy {
+            let found = found.ok().and_then(|found| found.id);
+            download.chrome_id = download.chrome_id.or(found);
+            if let Some(id) = download.chrome_id
+                && let Some(proof) = self.proof(connection, turn)
+            {
+                let remove = search.reason == Reason::Remove;
+                let download = DownloadId { id, remove, extra: Extra::default() };
+                let message =
+                    RelayMessage::CancelDownload { id: self.requests.unasked(), download, proof };
+                turn.tell_extension(connection, message);
+            }
+            return;
+        }
+        match found {
+            Ok(FoundDownload { id, .. }) if download.is_other(id) => {
+                self.search_download(connection, None, search, turn);
+            }
+            Ok(FoundDownload { id, path: Some(path), .. }) => {
+                download.chrome_id = id;
+                let name = download.suggested_filename.clone();
+                let age = turn.now.saturating_duration_since(download.began) + TOLD_LATE;
+                let size = download.completed.as_ref().and_then(bytes_that_came);
+                let from = ToldFile { path: PathBuf::from(path), age, size };
+                let is_web = download.is_web;
+                let to = self.copies_wanted(connection, &search.guid, &name, is_web);
+                let guid = search.guid;
+                match self.disbelief_in_paths(connection) {
+                    Some(why) => self.download_copied(connection, &guid, Err(why), turn),
+                    None => {
+                        turn.effects.push(Effect::CopyDownload { connection, guid, from, to });
+                    }
+                }
+            }
+            Ok(_) => {
+                let why = Err("the browser does not know it any more".to_owned());
+                self.download_copied(connection, &search.guid, why, turn);
+            }
+            Err(error) => {
+                self.download_copied(connection, &search.guid, Err(error.message), turn);
+            }
+        }
+    }
+
+    /// Returns why what an extension says of files is not to be believed, if it is not.
+    fn disbelief_in_paths(&self, connection: ConnectionId) -> Option<String> {
+        let extension = self.extensions.get(connection);
+        extension.is_none().then(|| "the extension has gone".to_owned())
+    }
+
+    /// The sessions for which `wanted` holds, of clients that may know of a download.
+    fn download_seats(
+        &self,
+        connection: ConnectionId,
+        is_web: bool,
+        wanted: impl Fn(&Session) -> bool,
+    ) -> Vec<Seat> {
+        let mut seats = self.clients.seats(connection, wanted);
+        seats.retain(|seat| is_web || !self.is_confined(seat.client));
+        seats
+    }
+
+    fn copies_wanted(
+        &self,
+        connection: ConnectionId,
+        guid: &str,
+        name: &str,
+        is_web: bool,
+    ) -> Vec<WantedCopy> {
+        let copy = |seat: &Seat| {
+            let wanted = self.clients.session(seat)?.downloads.as_ref()?;
+            let confinement = self.clients.get(seat.client)?.confinement.as_ref();
+            let inside = confinement.map(|confinement| confinement.folders.clone());
+            Some(WantedCopy { inside, ..wanted.copy(guid, name)? })
+        };
+        let seats = self.download_seats(connection, is_web, wants_file);
+        let mut copies: Vec<WantedCopy> = seats.iter().filter_map(copy).collect();
+        copies.sort();
+        copies.dedup();
+        copies
+    }
+
+    /// The file is where clients expect it, or could not be brought there.
+    pub(crate) fn download_copied(
+        &mut self,
+        connection: ConnectionId,
+        guid: &str,
+        outcome: Result<BTreeMap<PathBuf, PathBuf>, String>,
+        turn: &mut Turn,
+    ) {
+        // Copying may have taken longer than the extension's worker lived.
+        let known = self.extensions.iter_mut().find_map(|(at, extension)| {
+            let is_known = at == connection || extension.downloads.find(guid).is_some();
+            is_known.then_some((at, extension))
+        });
+        let Some((connection, extension)) = known else { return };
+        let Some(download) = extension.downloads.find(guid) else { return };
+        let (name, is_web) = (download.suggested_filename.clone(), download.is_web);
+        let Some(mut completed) = download.completed.take() else { return };
+        let copied = outcome.unwrap_or_else(|why| {
+            turn.log(LogLevel::Warn, format!("a download cannot be given to its client: {why}"));
+            completed.insert("state".to_owned(), "canceled".into());
+            BTreeMap::new()
+        });
+        for seat in self.download_seats(connection, is_web, wants_events) {
+            let wanted = self.clients.session(&seat).and_then(|it| it.downloads.as_ref());
+            let mut event = completed.clone();
+            if let Some(file) = wanted.and_then(|wanted| wanted.copy(guid, &name)) {
+                let file = copied.get(&file.to).unwrap_or(&file.to);
+                event.insert("filePath".to_owned(), file.to_string_lossy().into());
+            }
+            turn.event(&seat, PROGRESSED, &event);
+        }
+    }
+}
+
+impl Downloads {
+    fn find(&mut self, guid: &str) -> Option<&mut Download> {
+        self.0.iter_mut().find(|download| download.guid == guid)
+    }
+}
+
+impl DownloadBehavior {
+    /// Where a download is to be copied. Names from the page lead nowhere else.
+    fn copy(&self, guid: &str, suggested: &str) -> Option<WantedCopy> {
+        let wanted = if self.by_guid { guid } else { suggested };
+        let to = self.folder.as_ref()?.join(Path::new(wanted).file_name()?);
+        Some(WantedCopy { to, is_exact: self.by_guid, inside: None })
+    }
+}
+
+/// Returns whether text is an id as Chrome makes them: 32 hexadecimal digits with four dashes between.
+fn is_guid(text: &str) -> bool {
+    let lengths = text.split('-').map(str::len);
+    let is_known = |c: char| c.is_ascii_hexdigit() || c == '-';
+    text.chars().all(is_known) && lengths.eq([8, 4, 4, 4, 12])
+}
+
+/// How many bytes have come, as the end of a download tells.
+fn bytes_that_came(completed: &Map<String, Value>) -> Option<u64> {
+    let number = |name: &str| completed.get(name).and_then(Value::as_f64);
+    let bytes = number("receivedBytes").or_else(|| number("totalBytes"))?;
+    // Both are whole numbers that fit, or lies.
+    (bytes >= 0.0 && bytes.fract() == 0.0).then_some(bytes as u64)
+}
+
+fn wants_file(session: &Session) -> bool {
+    session.downloads.as_ref().is_some_and(|wanted| wanted.folder.is_some())
+}
+
+fn wants_events(session: &Session) -> bool {
+    session.downloads.as_ref().is_some_and(|wanted| wanted.events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_from_the_page_stays_in_the_folder() {
+        let wanted = |by_guid| DownloadBehavior {
+            folder: Some(PathBuf::from("/downloads")),
+            by_guid,
+            deny: false,
+            events: true,
+        };
+        let file = |by_guid| wanted(by_guid).copy("G", "../../etc/passwd");
+        let copy =
+            |to: &str, is_exact| Some(WantedCopy { to: PathBuf::from(to), is_exact, inside: None });
+        assert_eq!(file(false), copy("/downloads/passwd", false));
+        assert_eq!(file(true), copy("/downloads/G", true));
+        assert_eq!(wanted(false).copy("G", ".."), None);
+    }
+
+    #[test]
+    fn only_an_id_as_chrome_makes_them_is_one() {
+        assert!(is_guid("0b8d5e4c-3f0a-4c8e-9a54-0123456789AB"));
+        for text in [
+            "",
+            ".bashrc",
+            "G",
+            "0b8d5e4c-3f0a-4c8e-9a54-0123456789A/",
+            "------------------------------------",
+            "0b8d5e4c3f0a4c8e9a540123456789AB0000",
+            "../d5e4c-3f0a-4c8e-9a54-0123456789AB",
+        ] {
+            assert!(!is_guid(text), "{text}");
+        }
+    }
+}

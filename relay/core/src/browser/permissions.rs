@@ -1,0 +1,353 @@
+//! What pages may do while a client is here. The user's own settings come back when it leaves.
+//!
+//! A client that names no site means the pages that it drives: what it grants counts at the sites of the
+//! controlled tabs, and goes along when they go elsewhere. No other site of the user's feels it.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use shared_protocol::{
+    Extra, Feature, PermissionName, PermissionRule, PermissionSetting, Permissions, Understood,
+};
+
+use crate::browser::cookies::origin;
+use crate::cdp::payload::{Payload, RelayMessage};
+use crate::cdp::{Command, Error};
+use crate::dispatch::target_commands::params;
+use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::requests::rollback::Before;
+use crate::sessions::model::Seat;
+use crate::targets::restricted::OnRefusal;
+use crate::turn::Turn;
+use crate::{AgentsMay, ClientId, ConnectionId, Extension, Relay};
+
+/// Shows that the extension can be told what sites may do.
+type Proof = Understood<{ Feature::Permissions as u8 }>;
+
+pub(crate) type Rule = PermissionRule<Payload>;
+
+/// How many rules one client may make.
+const MAX_RULES: usize = 1000;
+
+#[derive(Deserialize)]
+struct GrantPermissions {
+    origin: Option<String>,
+    permissions: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct SetPermission {
+    origin: Option<String>,
+    permission: PermissionDescriptor,
+    setting: String,
+}
+
+#[derive(Deserialize)]
+struct PermissionDescriptor {
+    name: String,
+}
+
+impl Relay {
+    pub(crate) fn permission_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, command);
+        if command.method == "Browser.resetPermissions" {
+            let Some(client) = self.clients.get_mut(seat.client) else { return };
+            let had_any = !std::mem::take(&mut client.permissions).is_empty();
+            let connection = client.connection;
+            return if had_any {
+                self.apply_permissions(connection, Some(asker), Purpose::Forward, turn);
+            } else {
+                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            };
+        }
+        let proof: Result<Proof, Error> = self.require(seat, turn);
+        let rules = proof.and_then(|_| rules(command));
+        let rules = rules.and_then(|rules| match self.refusal_of_rules(seat, &rules) {
+            Some(error) => Err(error),
+            None => Ok(rules),
+        });
+        let Some(client) = self.clients.get_mut(seat.client) else { return };
+        match rules {
+            Ok(rules) if client.permissions.len() + rules.len() > MAX_RULES => {
+                let error = Error::server(format!("no more than {MAX_RULES} permissions"));
+                turn.effects.push(asker.reply(Err(error)));
+            }
+            Ok(rules) => {
+                let replaced = replace(&mut client.permissions, &rules);
+                let before = Before::Permissions { added: rules, replaced };
+                let connection = client.connection;
+                self.apply_permissions(connection, Some(asker), Purpose::Wish(before), turn);
+            }
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
+    /// The browser did not take some rules: those that they replaced count again.
+    pub(crate) fn take_permissions_back(
+        &mut self,
+        client: ClientId,
+        added: &[Rule],
+        replaced: Vec<Rule>,
+        turn: &mut Turn,
+    ) {
+        let Some(state) = self.clients.get_mut(client) else { return };
+        let permissions = &mut state.permissions;
+        permissions.retain(|rule| !added.contains(rule));
+        let is_open = |old: &Rule| !permissions.iter().any(|rule| is_about_the_same(rule, old));
+        let again: Vec<Rule> = replaced.into_iter().filter(is_open).collect();
+        permissions.extend(again);
+        let connection = state.connection;
+        // It may have taken some of them.
+        self.apply_permissions(connection, None, Purpose::Forward, turn);
+    }
+
+    /// Tells the extension what all its clients want together.
+    pub(crate) fn apply_permissions(
+        &mut self,
+        connection: ConnectionId,
+        asker: Option<Asker>,
+        purpose: Purpose,
+        turn: &mut Turn,
+    ) {
+        let Some(proof) = self.proof(connection, turn) else {
+            // An older one may have taken the place of the one that understood.
+            turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
+            return;
+        };
+        let rules = self.rules_in_force(connection);
+        if let Some(extension) = self.extensions.get_mut(connection) {
+            extension.permissions.clone_from(&rules);
+        }
+        let permissions = Permissions { rules, extra: Extra::default() };
+        let deadline = Some(turn.now + QUICK);
+        let request = Request {
+            connection,
+            session: None,
+            asker,
+            purpose,
+            deadline,
+            needs: None,
+            on_refusal: OnRefusal::Fails,
+        };
+        let message = |id| RelayMessage::SetPermissions { id, permissions, proof };
+        self.ask_extension(request, message, turn);
+    }
+
+    /// Returns why rules are not for a confined client.
+    fn refusal_of_rules(&self, seat: &Seat, rules: &[Rule]) -> Option<Error> {
+        if !self.is_confined(seat.client) {
+            return None;
+        }
+        let open = self.open_origins(self.connection_of(seat)?, true);
+        rules.iter().find_map(|rule| {
+            let Some(origin) = &rule.origin else {
+                return Some(Error::server(
+                    "this client has to name the site, and one that is open in a controlled tab: \
+                     context.grantPermissions(permissions, { origin })",
+                ));
+            };
+            if !open.contains(origin) {
+                let text = format!("{origin} is not open in a controlled tab: open it first");
+                return Some(Error::server(text));
+            }
+            let missing = missing_consent(rule, self.policy.agents_may)?;
+            Some(Error::server(format!(
+                "agents may not let pages use this: start the relay with \
+                 `playwriter serve --agents-may={missing}` to allow it"
+            )))
+        })
+    }
+
+    /// The rules of all clients, for the sites where they count in this moment.
+    fn rules_in_force(&self, connection: ConnectionId) -> Vec<Rule> {
+        let (all, web) =
+            (self.open_origins(connection, false), self.open_origins(connection, true));
+        let mut rules = Vec::new();
+        for client in self.clients.all_of(connection) {
+            let is_confined = client.confinement.is_some();
+            for rule in &client.permissions {
+                match &rule.origin {
+                    Some(origin) if is_confined && !web.contains(origin) => {}
+                    Some(_) => rules.push(rule.clone()),
+                    None => rules.extend(
+                        all.iter().map(|it| Rule { origin: Some(it.clone()), ..rule.clone() }),
+                    ),
+                }
+            }
+        }
+        rules
+    }
+
+    /// The sites of the controlled tabs, and those that clients take them to.
+    fn open_origins(&self, connection: ConnectionId, for_confined: bool) -> BTreeSet<String> {
+        let Some(extension) = self.extensions.get(connection) else { return BTreeSet::new() };
+        let tabs = extension.targets.tabs();
+        tabs.filter(|tab| !for_confined || extension.targets.is_web(tab))
+            .flat_map(|tab| web_origin(&tab.info.url).into_iter().chain(tab.heading.clone()))
+            .collect()
+    }
+
+    /// A client takes a tab to another site. What counts there is in force before the page can ask.
+    pub(crate) fn note_heading(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        #[derive(Deserialize)]
+        struct Navigate {
+            url: String,
+        }
+
+        let Some(connection) = self.connection_of(seat) else { return };
+        if !self.clients.all_of(connection).any(|client| !client.permissions.is_empty()) {
+            return;
+        }
+        let heading = params::<Navigate>(command).ok().and_then(|to| web_origin(&to.url));
+        let Some(target) = self.target_under_mut(seat).filter(|target| target.parent.is_none())
+        else {
+            return;
+        };
+        target.heading = heading;
+        self.tabs_changed = true;
+        self.settle_permissions(turn);
+    }
+
+    /// Brings permissions along to where the controlled tabs are.
+    pub(crate) fn settle_permissions(&mut self, turn: &mut Turn) {
+        if !std::mem::take(&mut self.tabs_changed) {
+            return;
+        }
+        let has_moved = |(connection, extension): &(ConnectionId, &Extension)| {
+            extension.presence.is_connected()
+                && self.clients.all_of(*connection).any(|client| !client.permissions.is_empty())
+                && extension.permissions != self.rules_in_force(*connection)
+        };
+        let moved: Vec<ConnectionId> =
+            self.extensions.iter().filter(has_moved).map(|(connection, _)| connection).collect();
+        for connection in moved {
+            self.apply_permissions(connection, None, Purpose::Forward, turn);
+        }
+    }
+}
+
+/// The option that lets agents make such a rule, if it is needed and missing.
+fn missing_consent(rule: &Rule, may: AgentsMay) -> Option<&'static str> {
+    if rule.setting != PermissionSetting::Allow {
+        return None;
+    }
+    match rule.name {
+        PermissionName::Camera => (!may.camera).then_some("camera"),
+        PermissionName::Microphone => (!may.microphone).then_some("microphone"),
+        PermissionName::Clipboard => (!may.clipboard_read).then_some("clipboard-read"),
+        PermissionName::Geolocation | PermissionName::Notifications => None,
+    }
+}
+
+fn web_origin(url: &str) -> Option<String> {
+    let origin = origin(url)?.to_ascii_lowercase();
+    (origin.starts_with("http://") || origin.starts_with("https://")).then_some(origin)
+}
+
+fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
+    let rule = |name, origin, setting| Rule { name, origin, setting, extra: Extra::default() };
+    if command.method == "Browser.grantPermissions" {
+        let GrantPermissions { origin, permissions } = params(command)?;
+        let origin = origin.map(|url| origin_of(&url)).transpose()?;
+        let names: Vec<Option<PermissionName>> =
+            permissions.iter().map(|name| setting_of(name)).collect::<Result<_, _>>()?;
+        let allow = |name| rule(name, origin.clone(), PermissionSetting::Allow);
+        return Ok(names.into_iter().flatten().map(allow).collect());
+    }
+    let SetPermission { origin, permission, setting } = params(command)?;
+    let origin = origin.map(|url| origin_of(&url)).transpose()?;
+    let setting = match setting.as_str() {
+        "granted" => PermissionSetting::Allow,
+        "denied" => PermissionSetting::Block,
+        "prompt" => PermissionSetting::Ask,
+        other => return Err(Error::invalid_params(format!("Unknown permission setting: {other}"))),
+    };
+    Ok(setting_of(&permission.name)?.map(|name| rule(name, origin, setting)).into_iter().collect())
+}
+
+/// Puts new rules in the place of those about the same, and gives the latter.
+fn replace(rules: &mut Vec<Rule>, new: &[Rule]) -> Vec<Rule> {
+    let is_replaced = |old: &mut Rule| new.iter().any(|new| is_about_the_same(new, old));
+    let replaced = rules.extract_if(.., is_replaced).collect();
+    rules.extend(new.iter().cloned());
+    replaced
+}
+
+fn is_about_the_same(one: &Rule, other: &Rule) -> bool {
+    (one.name, &one.origin) == (other.name, &other.origin)
+}
+
+/// Clients name an origin by any address in it.
+fn origin_of(url: &str) -> Result<String, Error> {
+    let opaque = || Error::new(-32602, "Permission can't be granted to opaque origins.");
+    origin(url).map(str::to_ascii_lowercase).ok_or_else(opaque)
+}
+
+/// Chrome's content setting for a permission; `None` for what every page may do anyway.
+fn setting_of(permission: &str) -> Result<Option<PermissionName>, Error> {
+    match permission {
+        "geolocation" => Ok(Some(PermissionName::Geolocation)),
+        "notifications" => Ok(Some(PermissionName::Notifications)),
+        "videoCapture" | "camera" => Ok(Some(PermissionName::Camera)),
+        "audioCapture" | "microphone" => Ok(Some(PermissionName::Microphone)),
+        "clipboardReadWrite" | "clipboard-read" => Ok(Some(PermissionName::Clipboard)),
+        "clipboardSanitizedWrite" | "clipboard-write" => Ok(None),
+        known if UNREACHABLE.contains(&known) => Err(Error::server(format!(
+            "the permission {known} cannot be changed by an extension: set it in the browser"
+        ))),
+        other => Err(Error::new(-32602, format!("Unknown permission type: {other}"))),
+    }
+}
+
+/// Permissions that Chrome has, and extensions have no setting for.
+const UNREACHABLE: [&str; 36] = [
+    "ar",
+    "automaticFullscreen",
+    "backgroundFetch",
+    "backgroundSync",
+    "background-fetch",
+    "background-sync",
+    "accelerometer",
+    "cameraPanTiltZoom",
+    "capturedSurfaceControl",
+    "displayCapture",
+    "durableStorage",
+    "gyroscope",
+    "handTracking",
+    "idleDetection",
+    "idle-detection",
+    "keyboardLock",
+    "localFonts",
+    "localNetwork",
+    "localNetworkAccess",
+    "loopbackNetwork",
+    "local-fonts",
+    "magnetometer",
+    "midi",
+    "midiSysex",
+    "nfc",
+    "paymentHandler",
+    "payment-handler",
+    "periodicBackgroundSync",
+    "pointerLock",
+    "protectedMediaIdentifier",
+    "sensors",
+    "smartCard",
+    "storageAccess",
+    "storage-access",
+    "topLevelStorageAccess",
+    "wakeLockScreen",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permissions_become_content_settings_or_a_reason_why_not() {
+        assert_eq!(setting_of("videoCapture"), Ok(Some(PermissionName::Camera)));
+        assert_eq!(setting_of("clipboardSanitizedWrite"), Ok(None));
+        assert_eq!(setting_of("midi").unwrap_err().code, -32000);
+        assert_eq!(setting_of("nonsense").unwrap_err().code, -32602);
+    }
+}

@@ -1,0 +1,63 @@
+//! Whether tabs that clients open go beside the user's, or into a window of their own.
+//!
+//! The relay has a mode, which extensions are told when they connect and when it changes. A client
+//! may want another for itself, which goes along with each tab that it opens.
+
+use serde_json::{Map, Value, json};
+use shared_protocol::{Extra, Feature, WindowMode};
+
+use crate::cdp::Command;
+use crate::cdp::payload::{Payload, RelayMessage};
+use crate::dispatch::target_commands::params;
+use crate::peers::clients::Client;
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Relay};
+
+const WISH: &str = "separateWindow";
+
+impl Relay {
+    pub(crate) fn choose_window_mode(&mut self, separate_window: bool, turn: &mut Turn) {
+        if self.policy.separate_window == separate_window {
+            return;
+        }
+        self.policy.separate_window = separate_window;
+        let connected: Vec<_> = self.extensions.connected().map(|(it, _)| it).collect();
+        for connection in connected {
+            self.say_window_mode(connection, turn);
+        }
+    }
+
+    /// Where tabs that clients open go: told to every extension that can be told.
+    pub(crate) fn say_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
+        let separate_window = self.policy.separate_window;
+        let features = self.extensions.get(connection).map(|extension| extension.features);
+        let can_be_told = features.is_some_and(|features| features.has(Feature::WindowMode));
+        if (can_be_told || separate_window)
+            && let Some(proof) = self.proof(connection, turn)
+        {
+            let mode = WindowMode { separate_window, extra: Extra::default() };
+            turn.tell_extension(connection, RelayMessage::SetWindowMode(mode, proof));
+        }
+    }
+
+    /// What the extension is told about a tab that is opened for whoever came last.
+    pub(crate) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
+        let client = self.clients.all_of(connection).last()?;
+        Some(Payload::of(&json!({ WISH: self.window_wish(client)? })))
+    }
+
+    /// `Target.createTarget` with the client's wish.
+    pub(crate) fn with_window_wish(&self, client: ClientId, command: Command) -> Command {
+        let client = self.clients.get(client);
+        let Some(wish) = client.and_then(|client| self.window_wish(client)) else { return command };
+        let mut fields = params::<Map<String, Value>>(&command).unwrap_or_default();
+        fields.insert(WISH.to_owned(), wish.into());
+        Command { params: Some(Payload::of(&fields)), ..command }
+    }
+
+    /// What a client wants, if its extension can do it.
+    fn window_wish(&self, client: &Client) -> Option<bool> {
+        let extension = self.extensions.get(client.connection)?;
+        client.separate_window.filter(|_| extension.features.has(Feature::WindowMode))
+    }
+}

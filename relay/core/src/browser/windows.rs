@@ -1,0 +1,346 @@
+//! Windows belong to the user. Clients may ask about them and move them, and nothing more unless
+//! the user allows it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use shared_protocol::{
+    BrowserWindow, Extra, Feature, Payload as _, RequestId, TabQuery, TargetId, Understood,
+    WindowChange, WindowQuery, WindowState,
+};
+
+use crate::Relay;
+use crate::cdp::payload::{Payload, RelayMessage};
+use crate::cdp::{Command, Error};
+use crate::dispatch::browser_commands::OneTarget;
+use crate::dispatch::target_commands::params;
+use crate::peers::clients::Client;
+use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::sessions::model::{Kind, Seat};
+use crate::sharing::overrides::Rule;
+use crate::targets::restricted::OnRefusal;
+use crate::turn::Turn;
+
+const METRICS: &str = "Emulation.setDeviceMetricsOverride";
+
+/// Chrome's own words.
+const NO_WINDOW: &str = "Browser window not found";
+
+/// How many windows a client is known to know; beyond, the oldest is forgotten.
+const MAX_WINDOWS: usize = 256;
+
+/// What is to be made of an answer about a window.
+#[derive(Debug)]
+pub(crate) enum WindowStep {
+    /// `Browser.getWindowForTarget`
+    Found,
+    /// `Browser.getWindowBounds`
+    Bounds,
+    /// `Browser.setContentsSize`: the page is to be so large.
+    Resize { width: Option<i64>, height: Option<i64> },
+    /// `DOM.setFileInputFiles`, for a folder: its page is to be shown.
+    Folder(Command),
+    /// It was changed.
+    Changed,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Bounds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_state: Option<WindowState>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OneWindow {
+    window_id: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetWindowBounds {
+    window_id: i64,
+    bounds: Bounds,
+}
+
+#[derive(Deserialize)]
+struct SetContentsSize {
+    width: Option<i64>,
+    height: Option<i64>,
+}
+
+impl Relay {
+    pub(crate) fn window_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, command);
+        match self.window_question(seat, command) {
+            Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
+    fn window_question(
+        &self,
+        seat: &Seat,
+        command: &Command,
+    ) -> Result<(WindowStep, WindowMessage), Error> {
+        match command.method.as_str() {
+            "Browser.getWindowForTarget" => {
+                let page = self.page_for_window(seat, command)?;
+                Ok((WindowStep::Found, WindowMessage::OfPage(page)))
+            }
+            "Browser.setContentsSize" => {
+                let SetContentsSize { width, height } = params(command)?;
+                let page = self.page_for_window(seat, command).or_else(|error| {
+                    let tab = self.extension_of(seat).and_then(|it| it.targets.tabs().next());
+                    tab.map(|tab| tab.info.target_id.clone()).ok_or(error)
+                })?;
+                Ok((WindowStep::Resize { width, height }, WindowMessage::OfPage(page)))
+            }
+            "Browser.getWindowBounds" => {
+                let OneWindow { window_id } = params(command)?;
+                self.check_window(seat, window_id)?;
+                Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
+            }
+            _ => {
+                let SetWindowBounds { window_id, bounds } = params(command)?;
+                self.check_window(seat, window_id)?;
+                let Bounds { left, top, width, height, window_state: state } = bounds;
+                let extra = Extra::default();
+                let change = WindowChange { window_id, left, top, width, height, state, extra };
+                Ok((WindowStep::Changed, WindowMessage::Change(change)))
+            }
+        }
+    }
+
+    /// Windows without a controlled tab are none of a client's business.
+    fn check_window(&self, seat: &Seat, window: i64) -> Result<(), Error> {
+        let knows_it = |client: &Client| client.windows.contains(&window);
+        match self.clients.get(seat.client).is_some_and(knows_it) {
+            true => Ok(()),
+            false => Err(Error::server(NO_WINDOW)),
+        }
+    }
+
+    /// The page whose window is meant: the one that is named, else the session's own. A frame is in
+    /// its page's window, a worker in none.
+    fn page_for_window(&self, seat: &Seat, command: &Command) -> Result<TargetId, Error> {
+        let session = self.clients.session(seat).map(|session| &session.kind);
+        let real = match (params::<OneTarget>(command), session) {
+            (Ok(OneTarget { target_id }), _) => Some(self.page_by_id(seat, &target_id)?.0),
+            (Err(_), Some(Kind::Target(on))) => Some(on.real.clone()),
+            (Err(_), Some(Kind::Tab { page })) => Some(page.clone()),
+            (Err(_), Some(Kind::Browser) | None) => None,
+        };
+        let targets = self.extension_of(seat).map(|extension| &extension.targets);
+        real.and_then(|real| targets?.page_around(&real))
+            .map(|page| page.info.target_id.clone())
+            .ok_or_else(|| Error::server("No web contents in the target"))
+    }
+
+    /// Asks whether the page of a session is shown, before a folder is given to it.
+    pub(crate) fn ask_whether_shown(&mut self, asker: Asker, command: Command, turn: &mut Turn) {
+        match self.page_for_window(&asker.seat, &command) {
+            Ok(page) => {
+                let step = WindowStep::Folder(command);
+                self.ask_about_window(asker, step, WindowMessage::OfPage(page), turn);
+            }
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
+    fn ask_about_window(
+        &mut self,
+        asker: Asker,
+        step: WindowStep,
+        message: WindowMessage,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(&asker.seat) else { return };
+        let proof = match self.require(&asker.seat, turn) {
+            Ok(proof) => proof,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let request = Request {
+            connection,
+            session: None,
+            asker: Some(asker),
+            purpose: Purpose::Window(step),
+            deadline: Some(turn.now + QUICK),
+            needs: None,
+            on_refusal: OnRefusal::Fails,
+        };
+        self.ask_extension(request, |id| message.with(id, proof), turn);
+    }
+
+    /// The extension has told of a window, or changed it.
+    pub(crate) fn window_answered(
+        &mut self,
+        asker: Option<Asker>,
+        step: WindowStep,
+        outcome: Result<Payload, Error>,
+        turn: &mut Turn,
+    ) {
+        let Some(asker) = asker else { return };
+        let window = outcome.map_err(|error| match error.message.as_str() {
+            text if text.starts_with("No window with id") => Error::server(NO_WINDOW),
+            _ => error,
+        });
+        let window = window.and_then(|payload| match &step {
+            WindowStep::Changed => Ok(None),
+            WindowStep::Found
+            | WindowStep::Bounds
+            | WindowStep::Resize { .. }
+            | WindowStep::Folder(_) => payload
+                .read::<BrowserWindow<Payload>>()
+                .map(Some)
+                .map_err(|error| Error::server(error.to_string())),
+        });
+        let outcome = match (window, step) {
+            (window, WindowStep::Folder(command)) => {
+                let is_hidden = window.ok().flatten().and_then(|window| window.hidden);
+                return self.set_folder(&asker, command, is_hidden, turn);
+            }
+            (Err(error), _) => Err(error),
+            (Ok(Some(window)), WindowStep::Resize { width, height })
+                if window.hidden == Some(true)
+                    && self.target_under(&asker.seat).is_some_and(|it| it.parent.is_none()) =>
+            {
+                return self.resize_page(asker, &window, width, height, turn);
+            }
+            (Ok(Some(window)), WindowStep::Resize { width, height }) => {
+                let change = WindowMessage::Change(resized(&window, width, height));
+                return self.ask_about_window(asker, WindowStep::Changed, change, turn);
+            }
+            (Ok(Some(window)), WindowStep::Found) => {
+                if let Some(client) = self.clients.get_mut(asker.seat.client) {
+                    client.windows.insert(window.window_id);
+                    if client.windows.len() > MAX_WINDOWS {
+                        client.windows.pop_first();
+                    }
+                }
+                let (id, bounds) = (window.window_id, Bounds::of(&window));
+                Ok(Payload::of(&json!({ "windowId": id, "bounds": bounds })))
+            }
+            (Ok(Some(window)), WindowStep::Bounds) => {
+                Ok(Payload::of(&json!({ "bounds": Bounds::of(&window) })))
+            }
+            (Ok(Some(_)), WindowStep::Changed) | (Ok(None), _) => Ok(Payload::empty_object()),
+        };
+        turn.effects.push(asker.reply(outcome));
+    }
+
+    /// A page behind another does not follow its window, and the window shows something else to the
+    /// user: the page alone gets the size, for as long as the session lasts.
+    fn resize_page(
+        &mut self,
+        asker: Asker,
+        window: &BrowserWindow<Payload>,
+        width: Option<i64>,
+        height: Option<i64>,
+        turn: &mut Turn,
+    ) {
+        let Some(rule) = Rule::of(METRICS) else { return };
+        let size = json!({
+            "width": width.or(window.content_width).unwrap_or_default(),
+            "height": height.or(window.content_height).unwrap_or_default(),
+            "deviceScaleFactor": 0,
+            "mobile": false,
+        });
+        let command = Command {
+            id: asker.id,
+            session: asker.seat.on_wire(),
+            method: METRICS.to_owned(),
+            params: Some(Payload::of(&size)),
+        };
+        self.override_command(&asker.seat, rule, command, turn);
+    }
+
+    /// `Target.activateTarget`: the tab works as if it were in front; to show it is up to the user.
+    pub(crate) fn activate_target(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, command);
+        let page = params::<OneTarget>(command)
+            .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
+        match page {
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Ok((_, page)) if self.policy.may_focus => {
+                self.ask_about_window(
+                    asker,
+                    WindowStep::Changed,
+                    WindowMessage::Activate(page),
+                    turn,
+                );
+            }
+            Ok(_) => turn.effects.push(asker.reply(Ok(Payload::empty_object()))),
+        }
+    }
+}
+
+/// Shows that the extension can be asked about windows.
+type Proof = Understood<{ Feature::Windows as u8 }>;
+
+enum WindowMessage {
+    OfPage(TargetId),
+    OfWindow(i64),
+    Change(WindowChange<Payload>),
+    Activate(TargetId),
+}
+
+impl WindowMessage {
+    fn with(self, id: RequestId, proof: Proof) -> RelayMessage {
+        let extra = Extra::default();
+        match self {
+            Self::OfPage(page) => {
+                let query = WindowQuery { target_id: Some(page), window_id: None, extra };
+                RelayMessage::GetWindow { id, query, proof }
+            }
+            Self::OfWindow(window) => {
+                let query = WindowQuery { target_id: None, window_id: Some(window), extra };
+                RelayMessage::GetWindow { id, query, proof }
+            }
+            Self::Change(change) => RelayMessage::SetWindow { id, change, proof },
+            Self::Activate(target_id) => {
+                RelayMessage::ActivateTab { id, tab: TabQuery { target_id, extra }, proof }
+            }
+        }
+    }
+}
+
+impl Bounds {
+    fn of(window: &BrowserWindow<Payload>) -> Self {
+        Self {
+            left: Some(window.left),
+            top: Some(window.top),
+            width: Some(window.width),
+            height: Some(window.height),
+            window_state: Some(window.state),
+        }
+    }
+}
+
+/// The window around a page of the wanted size: as much larger than it as it is.
+fn resized(
+    window: &BrowserWindow<Payload>,
+    width: Option<i64>,
+    height: Option<i64>,
+) -> WindowChange<Payload> {
+    let outer = |outer: i64, inner: Option<i64>, wanted: Option<i64>| {
+        Some(outer.saturating_add(wanted?).saturating_sub(inner.unwrap_or(outer)))
+    };
+    WindowChange {
+        window_id: window.window_id,
+        left: None,
+        top: None,
+        width: outer(window.width, window.content_width, width),
+        height: outer(window.height, window.content_height, height),
+        state: None,
+        extra: Extra::default(),
+    }
+}

@@ -1,0 +1,341 @@
+//! Commands that went to an extension, and who waits for their answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use shared_protocol::{Feature, RequestId, SessionId};
+
+use crate::browser::cookies::{InJar, Question};
+use crate::browser::downloads::Search;
+use crate::browser::windows::WindowStep;
+use crate::cdp::payload::Payload;
+use crate::cdp::{Command, Error, Frame};
+use crate::requests::data_urls as data_addresses;
+use crate::requests::rollback::Before;
+use crate::sessions::model::Seat;
+use crate::targets::restricted::OnRefusal;
+use crate::{ConnectionId, Effect};
+
+/// How long a command may take that has no reason to take long.
+pub(crate) const QUICK: Duration = Duration::from_secs(10);
+
+/// How many requests are kept that nobody waits for any more; the oldest go first.
+const MAX_OVERDUE: usize = 1000;
+
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    last_id: i64,
+    pending: BTreeMap<RequestId, Request>,
+    /// When those end that have a deadline.
+    deadlines: BTreeSet<(Instant, RequestId)>,
+    /// Those that nobody waits for any more, and that have no end of their own.
+    overdue: BTreeSet<RequestId>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) connection: ConnectionId,
+    /// The real session it went to, whose end is its end.
+    pub(crate) session: Option<SessionId>,
+    /// Who gets the reply; `None` when the relay asked for itself, or the asker has gone.
+    pub(crate) asker: Option<Asker>,
+    pub(crate) purpose: Purpose,
+    pub(crate) deadline: Option<Instant>,
+    /// What the extension must have to understand it.
+    pub(crate) needs: Option<Feature>,
+    /// What becomes of it if Chrome takes no commands for the page that its tab shows.
+    pub(crate) on_refusal: OnRefusal,
+}
+
+/// A client's command, while its answer is being found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Asker {
+    pub(crate) seat: Seat,
+    /// The client's own id for the command.
+    pub(crate) id: RequestId,
+}
+
+/// What the answer to a request is to the relay, beyond something to pass on.
+#[derive(Debug)]
+pub(crate) enum Purpose {
+    /// Nothing.
+    Forward,
+    /// It says whether Chrome takes a wish; if not, what was wished before counts.
+    Wish(Before),
+    /// It ends something that runs the page's own code, which may open a dialog.
+    RunsPage { opens_data: bool },
+    /// It comes after the children that are there already.
+    AutoAttach,
+    /// It says whether the asker's trace runs.
+    StartTrace,
+    /// It says whether the dialog is answered.
+    AnswerDialog,
+    /// The end of its target is its success.
+    CloseTarget,
+    /// It comes from a page that took the place of one that was to close, and is to close as well.
+    CloseAgain,
+    /// It says whether a domain is on, also for those who asked meanwhile.
+    Enable { domain: String, attempt: u64 },
+    /// It names a script that belongs to the asker.
+    AddScript,
+    /// It names a breakpoint that belongs to the asker.
+    AddBreakpoint,
+    /// It is the first tab, for clients that found none.
+    InitialTab,
+    /// As [`Purpose::InitialTab`], of an extension that announces it like any other tab.
+    FirstTab,
+    /// It is part of the cookies that a client may see.
+    Cookies(Question),
+    /// As [`Purpose::Cookies`], in the words of `chrome.cookies`.
+    CookieJar(InJar),
+    /// It describes a window in Chrome's words.
+    Window(WindowStep),
+    /// It says where a downloaded file is.
+    Download(Search),
+    /// It says whether a file input is one for a folder.
+    FileInput(Command),
+    /// It says whether Chrome takes commands for the page that a tab shows. The last one counts.
+    AskRestricted { number: u64 },
+    /// It is of a command that waited for that. A script belongs to a session that knows it by
+    /// another name.
+    Deferred { script: Option<(Seat, String)> },
+    /// It is of a navigation that is sent when the tab has left such a page.
+    Leaving,
+}
+
+impl Request {
+    /// The domain that it switches on, and where.
+    pub(crate) fn enables(&self) -> Option<(&SessionId, &str)> {
+        let Purpose::Enable { domain, .. } = &self.purpose else { return None };
+        Some((self.session.as_ref()?, domain))
+    }
+
+    /// Takes out who waits, as a request of its own that means nothing else.
+    fn split_off(&mut self) -> Self {
+        self.deadline = None;
+        Self {
+            connection: self.connection,
+            session: self.session.clone(),
+            asker: self.asker.take(),
+            purpose: Purpose::Forward,
+            deadline: None,
+            needs: None,
+            on_refusal: OnRefusal::Fails,
+        }
+    }
+}
+
+impl Asker {
+    pub(crate) fn new(seat: &Seat, command: &Command) -> Self {
+        Self { seat: seat.clone(), id: command.id }
+    }
+
+    pub(crate) fn reply(&self, outcome: Result<Payload, Error>) -> Effect {
+        let frame = Frame::Reply { id: self.id, session: self.seat.on_wire(), outcome };
+        Effect::SendToClient { client: self.seat.client, frame }
+    }
+}
+
+impl Purpose {
+    /// What a command that is passed on as it is means.
+    pub(crate) fn of(command: &Command) -> Self {
+        let runs_page = command.method.starts_with("Input.")
+            || matches!(
+                command.method.as_str(),
+                "Runtime.evaluate"
+                    | "Runtime.callFunctionOn"
+                    | "Page.navigate"
+                    | "Page.navigateToHistoryEntry"
+                    | "Page.reload"
+                    | "Page.close"
+            );
+        if !runs_page {
+            return Self::Forward;
+        }
+        Self::RunsPage { opens_data: data_addresses::is_wanted_by(command) }
+    }
+
+    /// Whether the answer matters even when nobody waits for it any more.
+    pub(crate) fn outlives_its_asker(&self) -> bool {
+        match self {
+            Self::Enable { .. }
+            | Self::AddScript
+            | Self::AddBreakpoint
+            | Self::StartTrace
+            | Self::CloseAgain
+            | Self::AskRestricted { .. }
+            | Self::Deferred { .. }
+            | Self::InitialTab
+            | Self::FirstTab => true,
+            Self::Forward
+            | Self::Wish(_)
+            | Self::RunsPage { .. }
+            | Self::AutoAttach
+            | Self::AnswerDialog
+            | Self::CloseTarget
+            | Self::Leaving
+            | Self::FileInput(_)
+            | Self::Cookies(_)
+            | Self::CookieJar(_)
+            | Self::Window(_)
+            | Self::Download(_) => false,
+        }
+    }
+}
+
+impl Requests {
+    pub(crate) fn add(&mut self, request: Request) -> RequestId {
+        let id = self.unasked();
+        self.insert(id, request);
+        id
+    }
+
+    /// As [`Requests::add`], under an id from [`Requests::unasked`].
+    pub(crate) fn insert(&mut self, id: RequestId, request: Request) {
+        self.deadlines.extend(request.deadline.map(|at| (at, id)));
+        self.pending.insert(id, request);
+    }
+
+    /// An id for a command whose answer nobody waits for.
+    pub(crate) fn unasked(&mut self) -> RequestId {
+        self.last_id += 1;
+        RequestId(self.last_id)
+    }
+
+    /// The request that a reply of this connection answers; a late or foreign reply answers none.
+    pub(crate) fn answer(&mut self, connection: ConnectionId, id: RequestId) -> Option<Request> {
+        if self.pending.get(&id)?.connection != connection {
+            return None;
+        }
+        let request = self.pending.remove(&id)?;
+        self.forget_end(id, &request);
+        Some(request)
+    }
+
+    /// Takes out, soonest first, every request whose time is up. A script that Chrome has not named
+    /// yet stays to be removed when it has: of its request, only who waits is taken out.
+    pub(crate) fn late(&mut self, now: Instant) -> Vec<(RequestId, Request)> {
+        let mut late = Vec::new();
+        while let Some((at, id)) = self.deadlines.first().copied()
+            && at <= now
+        {
+            self.deadlines.remove(&(at, id));
+            match self.pending.get_mut(&id) {
+                Some(request) if matches!(request.purpose, Purpose::AddScript) => {
+                    late.push((id, request.split_off()));
+                    self.keep_overdue(id);
+                }
+                Some(_) | None => late.extend(self.pending.remove_entry(&id)),
+            }
+        }
+        late
+    }
+
+    /// Keeps a request until it is answered or its tab has gone, unless there are too many.
+    fn keep_overdue(&mut self, id: RequestId) {
+        self.overdue.insert(id);
+        if self.overdue.len() > MAX_OVERDUE
+            && let Some(oldest) = self.overdue.pop_first()
+        {
+            self.pending.remove(&oldest);
+        }
+    }
+
+    /// Takes out, oldest first, every request that `ends` says has ended.
+    pub(crate) fn end(
+        &mut self,
+        mut ends: impl FnMut(&Request) -> bool,
+    ) -> Vec<(RequestId, Request)> {
+        let ended: Vec<_> = self.pending.extract_if(.., |_, request| ends(request)).collect();
+        for (id, request) in &ended {
+            self.forget_end(*id, request);
+        }
+        ended
+    }
+
+    /// Nobody waits any more at these seats. Gives those who did.
+    pub(crate) fn abandon(&mut self, gone: impl Fn(&Seat) -> bool) -> Vec<Asker> {
+        let mut askers = Vec::new();
+        let over = self.end(|request| match &request.asker {
+            Some(asker) if gone(&asker.seat) => !request.purpose.outlives_its_asker(),
+            Some(_) | None => false,
+        });
+        askers.extend(over.into_iter().filter_map(|(_, request)| request.asker));
+        let mut without_end = Vec::new();
+        for (id, request) in &mut self.pending {
+            if let Some(asker) = request.asker.take_if(|asker| gone(&asker.seat)) {
+                askers.push(asker);
+                without_end.extend(request.deadline.is_none().then_some(*id));
+            }
+        }
+        for id in without_end {
+            self.keep_overdue(id);
+        }
+        askers
+    }
+
+    /// Whether somebody waits for the answer to a command.
+    pub(crate) fn is_pending(&self, id: RequestId) -> bool {
+        self.pending.contains_key(&id)
+    }
+
+    /// Whether such a request waits for its answer.
+    pub(crate) fn any(&self, such: impl Fn(&Request) -> bool) -> bool {
+        self.pending.values().any(such)
+    }
+
+    fn forget_end(&mut self, id: RequestId, request: &Request) {
+        self.overdue.remove(&id);
+        if let Some(at) = request.deadline {
+            self.deadlines.remove(&(at, id));
+        }
+    }
+
+    /// Who waits for what a page runs in this moment, as far as can be told. A page runs one thing
+    /// after the other: the first that was asked after the last that has ended; what is older waits
+    /// for something itself.
+    pub(crate) fn runner(
+        &self,
+        connection: ConnectionId,
+        real: &SessionId,
+        last_ended: RequestId,
+    ) -> Option<&Seat> {
+        let running = || {
+            self.pending.iter().filter(|(_, request)| {
+                matches!(request.purpose, Purpose::RunsPage { .. })
+                    && request.connection == connection
+                    && request.session.as_ref() == Some(real)
+            })
+        };
+        let first = running().find(|(id, _)| **id > last_ended);
+        let (_, request) = first.or_else(|| running().next_back())?;
+        request.asker.as_ref().map(|asker| &asker.seat)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Request> {
+        self.pending.values()
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+}
+
+/// Whether a command is one that answers at once unless its tab is frozen. An evaluation or a
+/// navigation may rightly take for ever.
+pub(crate) fn is_quick(method: &str) -> bool {
+    method.ends_with(".enable")
+        || method.ends_with(".disable")
+        || matches!(
+            method,
+            "Page.getFrameTree"
+                | "Page.setLifecycleEventsEnabled"
+                | "Page.addScriptToEvaluateOnNewDocument"
+                | "Page.addScriptToEvaluateOnLoad"
+                | "Page.createIsolatedWorld"
+                | "Network.setCacheDisabled"
+                | "Target.setAutoAttach"
+        )
+        || method.starts_with("Emulation.set")
+}

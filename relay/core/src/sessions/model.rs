@@ -1,0 +1,285 @@
+//! The sessions of one client. Each is the client's own, though several may stand on one real
+//! session of the extension.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::PathBuf;
+
+use shared_protocol::{RequestId, SessionId};
+
+use crate::ClientId;
+use crate::cdp::target_filter::Filter;
+use crate::requests::deferred_replies::Later;
+use crate::sharing::dom_breakpoints::Stop;
+use crate::sharing::interception::Wanted;
+use crate::sharing::overrides::Overrides;
+use crate::sharing::screencast::Watching;
+
+/// How many sessions a client may have open.
+pub(crate) const MAX_SESSIONS: usize = 2000;
+
+/// One session of one client.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seat {
+    pub(crate) client: ClientId,
+    /// Empty for the socket itself, as in CDP.
+    pub(crate) session: SessionId,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sessions(BTreeMap<SessionId, Session>);
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Where the session was announced, and where its end will be; the socket itself has none.
+    pub(crate) parent: Option<SessionId>,
+    /// Whether auto-attach made it, which can take it away again.
+    pub(crate) automatic: bool,
+    /// `Target.setDiscoverTargets`: which targets are reported on it.
+    pub(crate) discover: Option<Filter>,
+    /// `Target.setAutoAttach`: which targets below it become sessions.
+    pub(crate) auto_attach: Option<AutoAttach>,
+    /// `Browser.setDownloadBehavior`
+    pub(crate) downloads: Option<DownloadBehavior>,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Attached to the browser that the relay pretends to be.
+    Browser,
+    /// Attached to the tab around a page; the page's real session names it.
+    Tab { page: SessionId },
+    /// Attached to a target, over the extension's session of it.
+    Target(Box<Virtual>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AutoAttach {
+    /// Whether new targets run nothing until the client lets them.
+    pub(crate) wait: bool,
+    pub(crate) filter: Filter,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DownloadBehavior {
+    /// Where files go, under their download's id; `None` leaves them to the user's browser.
+    pub(crate) folder: Option<PathBuf>,
+    /// Whether files are named by their download's id, not as the page suggests.
+    pub(crate) by_guid: bool,
+    pub(crate) deny: bool,
+    pub(crate) events: bool,
+}
+
+/// A session over a real one that others may stand on too: what it asked for is its own.
+#[derive(Debug)]
+pub(crate) struct Virtual {
+    /// The extension's session.
+    pub(crate) real: SessionId,
+    /// The domains whose events it gets.
+    pub(crate) domains: BTreeSet<String>,
+    /// Whether it gets `Page.lifecycleEvent`.
+    pub(crate) lifecycle: bool,
+    pub(crate) bindings: BTreeSet<String>,
+    /// Scripts for new documents, by the ids Chrome gave them.
+    pub(crate) scripts: BTreeSet<String>,
+    /// Scripts that Chrome named later than their client, by the client's names.
+    pub(crate) deferred_scripts: BTreeMap<String, String>,
+    /// By the ids Chrome gave them.
+    pub(crate) breakpoints: BTreeSet<String>,
+    /// What else it wants the target to stop at.
+    pub(crate) stops: Vec<Stop>,
+    /// The short ones of its scripts; they tell which functions it exposes.
+    pub(crate) short_scripts: VecDeque<String>,
+    pub(crate) fetch: Option<Wanted>,
+    pub(crate) overrides: Overrides,
+    pub(crate) screencast: Option<Watching>,
+    pub(crate) tracing: bool,
+    /// Whether the target waits for this session to let it run.
+    pub(crate) holds_back: bool,
+    /// Whether it came when a worker's script had been loaded already.
+    pub(crate) missed_script: bool,
+    /// When it sent its last command, counted in commands.
+    pub(crate) last_active: u64,
+    /// Its commands that Chrome will answer soon; answers of ours may have to wait for them.
+    pub(crate) outstanding: BTreeSet<RequestId>,
+    pub(crate) later: VecDeque<Later>,
+}
+
+impl Seat {
+    /// The socket itself.
+    pub(crate) fn root(client: ClientId) -> Self {
+        Self { client, session: SessionId::new("") }
+    }
+
+    /// How frames name the session: not at all, for the socket itself.
+    pub(crate) fn on_wire(&self) -> Option<SessionId> {
+        (!self.session.as_str().is_empty()).then(|| self.session.clone())
+    }
+}
+
+impl Session {
+    pub(crate) fn new(parent: Option<SessionId>, kind: Kind) -> Self {
+        Self { parent, automatic: false, discover: None, auto_attach: None, downloads: None, kind }
+    }
+
+    /// The extension's session below it, if it is attached to a target.
+    pub(crate) fn real(&self) -> Option<&SessionId> {
+        self.kind.real()
+    }
+
+    /// Whether it is attached to the tab around this page.
+    pub(crate) fn is_tab_of(&self, wanted: &SessionId) -> bool {
+        match &self.kind {
+            Kind::Tab { page } => page == wanted,
+            Kind::Browser | Kind::Target(_) => false,
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn real(&self) -> Option<&SessionId> {
+        match self {
+            Self::Target(on) => Some(&on.real),
+            Self::Browser | Self::Tab { .. } => None,
+        }
+    }
+}
+
+impl Virtual {
+    pub(crate) fn over(real: SessionId) -> Self {
+        Self {
+            real,
+            domains: BTreeSet::new(),
+            lifecycle: false,
+            bindings: BTreeSet::new(),
+            scripts: BTreeSet::new(),
+            deferred_scripts: BTreeMap::new(),
+            breakpoints: BTreeSet::new(),
+            stops: Vec::new(),
+            short_scripts: VecDeque::new(),
+            fetch: None,
+            overrides: Overrides::default(),
+            screencast: None,
+            tracing: false,
+            holds_back: false,
+            missed_script: false,
+            last_active: 0,
+            outstanding: BTreeSet::new(),
+            later: VecDeque::new(),
+        }
+    }
+}
+
+impl Sessions {
+    /// A client that has nothing but its socket.
+    pub(crate) fn new(root: Kind) -> Self {
+        Self(BTreeMap::from([(SessionId::new(""), Session::new(None, root))]))
+    }
+
+    /// Opens a session under a name that is `wanted`, or close to it when that is taken. The number
+    /// tells apart what several clients would call the same: some keep all sessions in one place.
+    /// `None` when the client has as many as it may have.
+    pub(crate) fn open(
+        &mut self,
+        wanted: &SessionId,
+        number: &mut u64,
+        session: Session,
+    ) -> Option<SessionId> {
+        if self.0.len() >= MAX_SESSIONS {
+            return None;
+        }
+        let mut id = wanted.clone();
+        while self.0.contains_key(&id) {
+            *number += 1;
+            id = SessionId::new(format!("{wanted}.{number}"));
+        }
+        self.0.insert(id.clone(), session);
+        Some(id)
+    }
+
+    /// Closes a session and all below it; the lowest come first.
+    pub(crate) fn close(&mut self, id: &SessionId) -> Vec<(SessionId, Session)> {
+        let mut below: BTreeMap<SessionId, Vec<SessionId>> = BTreeMap::new();
+        for (child, session) in &self.0 {
+            if let Some(parent) = &session.parent {
+                below.entry(parent.clone()).or_default().push(child.clone());
+            }
+        }
+        let mut order = Vec::new();
+        let mut open = vec![id.clone()];
+        while let Some(id) = open.pop() {
+            open.extend(below.remove(&id).unwrap_or_default());
+            order.push(id);
+        }
+        order.iter().rev().filter_map(|id| self.0.remove_entry(id)).collect()
+    }
+
+    pub(crate) fn get(&self, id: &SessionId) -> Option<&Session> {
+        self.0.get(id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: &SessionId) -> Option<&mut Session> {
+        self.0.get_mut(id)
+    }
+
+    /// The socket's own comes first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
+        self.0.iter()
+    }
+
+    pub(crate) fn any(&self, wanted: impl Fn(&Session) -> bool) -> bool {
+        self.0.values().any(wanted)
+    }
+
+    /// The names of the sessions for which `wanted` holds.
+    pub(crate) fn such(&self, wanted: impl Fn(&Session) -> bool) -> Vec<SessionId> {
+        self.0.iter().filter(|(_, session)| wanted(session)).map(|(id, _)| id.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_session_over_the_same_tab_gets_a_name_of_its_own() {
+        let mut sessions = Sessions::new(Kind::Browser);
+        let real = SessionId::new("pw-tab-1");
+        let mut number = 1;
+        for expected in ["pw-tab-1", "pw-tab-1.2", "pw-tab-1.3"] {
+            let opened = sessions.open(&real, &mut number, session(None)).unwrap();
+            assert_eq!(opened.as_str(), expected);
+        }
+    }
+
+    #[test]
+    fn closing_a_session_closes_those_below_it_first() {
+        let mut sessions = Sessions::new(Kind::Browser);
+        for (name, parent) in
+            [("tab", None), ("frame", Some("tab")), ("worker", Some("frame")), ("other", None)]
+        {
+            sessions.open(&SessionId::new(name), &mut 0, session(parent)).unwrap();
+        }
+        let closed: Vec<_> =
+            sessions.close(&SessionId::new("tab")).into_iter().map(|(id, _)| id).collect();
+        assert_eq!(closed, ["worker", "frame", "tab"].map(SessionId::new));
+        assert_eq!(sessions.iter().count(), 2, "the socket and the other one");
+    }
+
+    #[test]
+    fn a_client_has_so_many_sessions_and_no_more() {
+        let mut sessions = Sessions::new(Kind::Browser);
+        let mut parent = String::new();
+        for number in 1..MAX_SESSIONS {
+            let name = number.to_string();
+            sessions.open(&SessionId::new(&*name), &mut 0, session(Some(&parent))).unwrap();
+            parent = name;
+        }
+        assert_eq!(sessions.open(&SessionId::new("one more"), &mut 0, session(None)), None);
+        assert_eq!(sessions.close(&SessionId::new("")).len(), MAX_SESSIONS, "however deep");
+    }
+
+    fn session(parent: Option<&str>) -> Session {
+        Session::new(parent.map(SessionId::new), Kind::Browser)
+    }
+}

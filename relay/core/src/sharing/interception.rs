@@ -1,0 +1,298 @@
+//! Interception of requests by several sessions over one target. Chrome holds a request once; the
+//! relay offers it to each session that asked for its kind, the newest first, until one decides.
+
+mod paused;
+mod wanted;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use shared_protocol::{Payload as _, SessionId};
+
+use crate::cdp::payload::Payload;
+use crate::cdp::{Command, Error};
+use crate::confinement::is_web;
+use crate::dispatch::target_commands::params;
+use crate::requests::pending::{Asker, Purpose};
+use crate::requests::rollback::Before;
+use crate::sessions::model::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
+use paused::{Paused, PausedEvent};
+use wanted::Pattern;
+
+pub(crate) use paused::PausedRequests;
+pub(crate) use wanted::Wanted;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OneRequest {
+    request_id: String,
+}
+
+impl Relay {
+    /// `Fetch.enable` and `Fetch.disable`
+    pub(crate) fn change_fetch(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Enable {
+            patterns: Option<Vec<Pattern>>,
+            #[serde(default)]
+            handle_auth_requests: bool,
+        }
+
+        let since = self.commands;
+        let wanted = if command.method == "Fetch.enable" {
+            match params::<Enable>(&command) {
+                Ok(enable) => Some(Wanted {
+                    patterns: enable.patterns.filter(|patterns| !patterns.is_empty()),
+                    auth: enable.handle_auth_requests,
+                    params: command.params.clone(),
+                    since,
+                }),
+                Err(error) => {
+                    let asker = Asker::new(seat, &command);
+                    return turn.effects.push(asker.reply(Err(error)));
+                }
+            }
+        } else {
+            None
+        };
+        let is_off = wanted.is_none();
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        let before = Before::Fetch { since, wanted: std::mem::replace(&mut on.fetch, wanted) };
+        let real = on.real.clone();
+        if is_off {
+            self.pass_on_all_of(connection, &real, seat, turn);
+        }
+        let (method, params) = self.fetch_for_all(connection, &real);
+        let command = Command { method: method.to_owned(), params, ..command };
+        let purpose = if is_off { Purpose::Forward } else { Purpose::Wish(before) };
+        self.forward(seat, command, &real, purpose, turn);
+    }
+
+    /// Chrome did not take what a session wants to intercept, or not in time.
+    pub(crate) fn take_fetch_back(
+        &mut self,
+        seat: &Seat,
+        since: u64,
+        before: Option<Wanted>,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        if on.fetch.as_ref().is_some_and(|wanted| wanted.since == since) {
+            let is_off = before.is_none();
+            on.fetch = before;
+            let real = on.real.clone();
+            if is_off {
+                self.pass_on_all_of(connection, &real, seat, turn);
+            }
+            let (method, params) = self.fetch_for_all(connection, &real);
+            self.tell_target(connection, &real, method, params, turn);
+        }
+    }
+
+    /// What Chrome must intercept so that every session gets what it wants.
+    fn fetch_for_all(
+        &self,
+        connection: ConnectionId,
+        real: &SessionId,
+    ) -> (&'static str, Option<Payload>) {
+        let wanted: Vec<&Wanted> =
+            self.over(connection, real).filter_map(|on| on.fetch.as_ref()).collect();
+        match wanted.as_slice() {
+            [] => ("Fetch.disable", None),
+            [only] => ("Fetch.enable", only.params.clone()),
+            several => {
+                let mut patterns = Vec::new();
+                for wanted in several {
+                    let all = [json!({ "urlPattern": "*" })];
+                    let own = wanted.patterns.as_ref().map(|own| own.iter().map(Pattern::json));
+                    match own {
+                        Some(own) => patterns.extend(own),
+                        None => patterns.extend(all),
+                    }
+                }
+                let auth = several.iter().any(|wanted| wanted.auth);
+                let params = json!({ "patterns": patterns, "handleAuthRequests": auth });
+                ("Fetch.enable", Some(Payload::of(&params)))
+            }
+        }
+    }
+
+    /// Chrome holds a request: offers it to the first who wants its kind.
+    pub(crate) fn request_paused(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        method: String,
+        event: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(paused) = event.read::<PausedEvent>() else { return };
+        let at_response =
+            paused.response_status_code.is_some() || paused.response_error_reason.is_some();
+        let is_auth = method == "Fetch.authRequired";
+        let Some(target) = self.target_mut(connection, real) else { return };
+        let before = target.shared.paused.take(&paused.request_id);
+        let asked = before.map(|before| before.wants_response).unwrap_or_default();
+        let seats = target.seats.clone();
+        let is_web = is_web(&paused.request.url);
+        let mut next: Vec<(u64, Seat)> = seats
+            .into_iter()
+            .filter(|seat| is_web || !self.is_confined(seat.client))
+            .filter_map(|seat| {
+                let wanted = self.virtual_of(&seat)?.fetch.as_ref()?;
+                let wants = if is_auth {
+                    wanted.auth
+                } else {
+                    wanted.matches(&paused, at_response) || (at_response && asked.contains(&seat))
+                };
+                wants.then_some((wanted.since, seat))
+            })
+            .collect();
+        next.sort_by_key(|(since, _)| *since);
+        let mut next: Vec<Seat> = next.into_iter().map(|(_, seat)| seat).collect();
+        let Some(holder) = next.pop() else {
+            let on = [("requestId".to_owned(), Value::from(paused.request_id))].into_iter();
+            let (method, params) = decision(is_auth, at_response, on.collect());
+            return self.tell_target(connection, real, method, Some(params), turn);
+        };
+        turn.raw_event(&holder, method.clone(), Some(event.clone()));
+        let Some(target) = self.target_mut(connection, real) else { return };
+        target.shared.paused.add(Paused {
+            id: paused.request_id,
+            method,
+            event: event.clone(),
+            at_response,
+            holder,
+            next,
+            changes: Map::new(),
+            wants_response: asked,
+            is_resting: false,
+        });
+    }
+
+    /// A decision about a held request, or a question about its response.
+    pub(crate) fn fetch_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, &command);
+        let OneRequest { request_id } = match params(&command) {
+            Ok(named) => named,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(target) = self.target_under_mut(seat) else { return };
+        let real = target.session.clone();
+        let Some(paused) = target.shared.paused.find(&request_id) else {
+            return self.forward(seat, command, &real, Purpose::Forward, turn);
+        };
+        if &paused.holder != seat {
+            let error = Error::new(-32602, "Invalid InterceptionId.");
+            return turn.effects.push(asker.reply(Err(error)));
+        }
+        match command.method.as_str() {
+            "Fetch.continueRequest" | "Fetch.continueResponse" => {
+                let changes = params::<Map<String, Value>>(&command).unwrap_or_default();
+                if changes.get("interceptResponse") == Some(&Value::Bool(true)) {
+                    paused.wants_response.push(seat.clone());
+                }
+                let is_last = paused.next.is_empty();
+                if is_last && paused.changes.is_empty() {
+                    target.shared.paused.let_go(&request_id);
+                    return self.forward(seat, command, &real, Purpose::Forward, turn);
+                }
+                paused.merge(changes);
+                if is_last {
+                    let params = Payload::of(&paused.changes);
+                    target.shared.paused.let_go(&request_id);
+                    let command = Command { params: Some(params), ..command };
+                    return self.forward(seat, command, &real, Purpose::Forward, turn);
+                }
+                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                paused.offer_to_next(turn);
+            }
+            "Fetch.continueWithAuth" if !paused.next.is_empty() && leaves_open(&command) => {
+                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                paused.offer_to_next(turn);
+            }
+            "Fetch.fulfillRequest" | "Fetch.failRequest" | "Fetch.continueWithAuth" => {
+                target.shared.paused.take(&request_id);
+                self.forward(seat, command, &real, Purpose::Forward, turn);
+            }
+            _ => self.forward(seat, command, &real, Purpose::Forward, turn),
+        }
+    }
+
+    /// A session that intercepted requests has ended.
+    pub(crate) fn leave_fetch(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        seat: &Seat,
+        turn: &mut Turn,
+    ) {
+        self.pass_on_all_of(connection, real, seat, turn);
+        let (method, params) = self.fetch_for_all(connection, real);
+        self.tell_target(connection, real, method, params, turn);
+    }
+
+    /// What a session held goes on as if it had said so.
+    fn pass_on_all_of(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        seat: &Seat,
+        turn: &mut Turn,
+    ) {
+        let Some(target) = self.target_mut(connection, real) else { return };
+        let mut let_go = Vec::new();
+        target.shared.paused.forget(seat);
+        for paused in &mut target.shared.paused.0 {
+            if &paused.holder != seat || paused.is_resting {
+                continue;
+            }
+            if paused.next.is_empty() {
+                let mut changes = std::mem::take(&mut paused.changes);
+                changes.insert("requestId".to_owned(), paused.id.clone().into());
+                let is_auth = paused.method == "Fetch.authRequired";
+                let (method, params) = decision(is_auth, paused.at_response, changes);
+                let_go.push((paused.id.clone(), method, params));
+            } else {
+                paused.offer_to_next(turn);
+            }
+        }
+        for (id, _, _) in &let_go {
+            target.shared.paused.let_go(id);
+        }
+        for (_, method, params) in let_go {
+            self.tell_target(connection, real, method, Some(params), turn);
+        }
+    }
+}
+
+/// The command that lets a held request go on.
+fn decision(
+    is_auth: bool,
+    at_response: bool,
+    mut changes: Map<String, Value>,
+) -> (&'static str, Payload) {
+    if is_auth {
+        changes.insert("authChallengeResponse".to_owned(), json!({ "response": "Default" }));
+        return ("Fetch.continueWithAuth", Payload::of(&changes));
+    }
+    let method = if at_response { "Fetch.continueResponse" } else { "Fetch.continueRequest" };
+    (method, Payload::of(&changes))
+}
+
+fn leaves_open(command: &Command) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ContinueWithAuth {
+        auth_challenge_response: BTreeMap<String, Value>,
+    }
+
+    let answer = params::<ContinueWithAuth>(command);
+    answer.is_ok_and(|it| it.auth_challenge_response.get("response") == Some(&"Default".into()))
+}

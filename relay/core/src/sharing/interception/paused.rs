@@ -1,0 +1,176 @@
+//! The requests that Chrome holds, and who decides about them next.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use shared_protocol::Payload as _;
+
+use crate::cdp::payload::Payload;
+use crate::sessions::model::Seat;
+use crate::turn::Turn;
+
+/// How many held requests of one target are followed; beyond that, the oldest are left to whoever
+/// has them. Chrome does not tell when a page gives a held request up.
+const MAX_PAUSED: usize = 4096;
+
+/// The requests that Chrome holds for us, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct PausedRequests(pub(super) VecDeque<Paused>);
+
+#[derive(Debug)]
+pub(super) struct Paused {
+    pub(super) id: String,
+    pub(super) method: String,
+    pub(super) event: Payload,
+    pub(super) at_response: bool,
+    pub(super) holder: Seat,
+    /// Who is asked next, the last first.
+    pub(super) next: Vec<Seat>,
+    /// What sessions that let it go on wanted changed.
+    pub(super) changes: Map<String, Value>,
+    /// Who wants to see the response.
+    pub(super) wants_response: Vec<Seat>,
+    /// Whether Chrome has it, and only its response is waited for.
+    pub(super) is_resting: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PausedEvent {
+    pub(super) request_id: String,
+    pub(super) request: PausedRequest,
+    pub(super) resource_type: Option<String>,
+    pub(super) response_status_code: Option<Value>,
+    pub(super) response_error_reason: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct PausedRequest {
+    pub(super) url: String,
+}
+
+impl PausedRequests {
+    pub(super) fn add(&mut self, paused: Paused) {
+        if self.0.len() >= MAX_PAUSED {
+            let resting = self.0.iter().position(|paused| paused.is_resting);
+            self.0.remove(resting.unwrap_or(0));
+        }
+        self.0.push_back(paused);
+    }
+
+    /// Chrome has a request again; it may come back with its response.
+    pub(super) fn let_go(&mut self, id: &str) {
+        let Some(index) = self.0.iter().position(|paused| paused.id == id) else { return };
+        if self.0[index].wants_response.is_empty() {
+            self.0.remove(index);
+        } else {
+            self.0[index].rest();
+        }
+    }
+
+    /// A session wants to decide about nothing any more, except what it holds.
+    pub(super) fn forget(&mut self, seat: &Seat) {
+        for paused in &mut self.0 {
+            paused.next.retain(|other| other != seat);
+            paused.wants_response.retain(|other| other != seat);
+        }
+        self.0.retain(|paused| !paused.is_resting || !paused.wants_response.is_empty());
+    }
+
+    /// The requests that somebody has to decide about, and who.
+    #[cfg(test)]
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = (&str, &Seat)> {
+        let waiting = self.0.iter().filter(|paused| !paused.is_resting);
+        waiting.map(|paused| (paused.id.as_str(), &paused.holder))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn leftovers(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|paused| format!("{paused:?}"))
+    }
+
+    pub(super) fn find(&mut self, id: &str) -> Option<&mut Paused> {
+        self.0.iter_mut().find(|paused| paused.id == id)
+    }
+
+    pub(super) fn take(&mut self, id: &str) -> Option<Paused> {
+        let index = self.0.iter().position(|paused| paused.id == id)?;
+        self.0.remove(index)
+    }
+}
+
+impl Paused {
+    pub(super) fn offer_to_next(&mut self, turn: &mut Turn) {
+        if let Some(next) = self.next.pop() {
+            turn.raw_event(&next, self.method.clone(), Some(self.event.clone()));
+            self.holder = next;
+        }
+    }
+
+    /// Adds what another session wants changed. Each gives all headers; what it added, changed or
+    /// left out is told by those that the request came with.
+    pub(super) fn merge(&mut self, mut changes: Map<String, Value>) {
+        const RESPONSE: &str = "interceptResponse";
+        if self.changes.get(RESPONSE) == Some(&Value::Bool(true)) {
+            changes.insert(RESPONSE.to_owned(), true.into());
+        }
+        let both = |map: &Map<String, Value>| map.get("headers").cloned();
+        let (Some(earlier), Some(later)) = (both(&self.changes), both(&changes)) else {
+            return self.changes.extend(changes);
+        };
+        changes.remove("headers");
+        let original: BTreeMap<String, String> = self
+            .event
+            .read::<RequestHeaders>()
+            .map(|event| event.request.headers)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, value)| (name.to_lowercase(), value))
+            .collect();
+        let mut merged = header_list(earlier);
+        let later = header_list(later);
+        merged.retain(|(name, _)| {
+            let name = name.to_lowercase();
+            !original.contains_key(&name) || later.iter().any(|it| it.0.to_lowercase() == name)
+        });
+        for (name, value) in later {
+            if original.get(&name.to_lowercase()) != Some(&value) {
+                merged.retain(|it| !it.0.eq_ignore_ascii_case(&name));
+                merged.push((name, value));
+            }
+        }
+        let headers: Vec<Value> =
+            merged.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        self.changes.extend(changes);
+        self.changes.insert("headers".to_owned(), headers.into());
+    }
+
+    fn rest(&mut self) {
+        self.is_resting = true;
+        self.event = Payload::empty_object();
+        self.changes = Map::new();
+    }
+}
+
+#[derive(Deserialize)]
+struct RequestHeaders {
+    request: HeadersOfRequest,
+}
+
+#[derive(Deserialize)]
+struct HeadersOfRequest {
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+}
+
+fn header_list(headers: Value) -> Vec<(String, String)> {
+    #[derive(Deserialize)]
+    struct Header {
+        name: String,
+        value: String,
+    }
+
+    let headers: Vec<Header> = serde_json::from_value(headers).unwrap_or_default();
+    headers.into_iter().map(|Header { name, value }| (name, value)).collect()
+}

@@ -1,0 +1,121 @@
+//! Which requests a session wants to intercept.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::paused::PausedEvent;
+use crate::cdp::payload::Payload;
+
+/// What a session wants to intercept.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// `None` for all requests.
+    pub(super) patterns: Option<Vec<Pattern>>,
+    pub(super) auth: bool,
+    /// The command's parameters, untouched.
+    pub(super) params: Option<Payload>,
+    /// When, counted in commands.
+    pub(super) since: u64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Pattern {
+    url_pattern: Option<String>,
+    resource_type: Option<String>,
+    request_stage: Option<String>,
+}
+
+impl Wanted {
+    pub(super) fn matches(&self, paused: &PausedEvent, at_response: bool) -> bool {
+        let Some(patterns) = &self.patterns else { return !at_response };
+        patterns.iter().any(|pattern| {
+            let stage = pattern.request_stage.as_deref().unwrap_or("Request");
+            (stage == "Response") == at_response
+                && pattern.resource_type.as_ref().is_none_or(|wanted| {
+                    paused.resource_type.as_ref().is_none_or(|found| found == wanted)
+                })
+                && fits(pattern.url_pattern.as_deref().unwrap_or("*"), &paused.request.url)
+        })
+    }
+}
+
+impl Pattern {
+    pub(super) fn json(&self) -> Value {
+        let fields = [
+            ("urlPattern", &self.url_pattern),
+            ("resourceType", &self.resource_type),
+            ("requestStage", &self.request_stage),
+        ];
+        let given = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.clone()?))));
+        Value::Object(given.collect())
+    }
+}
+
+/// Chrome's patterns: `*` stands for any text, `?` for one character, `\` for what follows it.
+fn fits(pattern: &str, text: &str) -> bool {
+    enum Token {
+        Any,
+        One,
+        Char(char),
+    }
+
+    let mut chars = pattern.chars();
+    let mut tokens = Vec::new();
+    while let Some(char) = chars.next() {
+        tokens.push(match char {
+            '*' => Token::Any,
+            '?' => Token::One,
+            '\\' => Token::Char(chars.next().unwrap_or('\\')),
+            char => Token::Char(char),
+        });
+    }
+    let text: Vec<char> = text.chars().collect();
+    let (mut at, mut token) = (0, 0);
+    // Where the last `*` stands, and how much of the text it has taken.
+    let mut retry: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match tokens.get(token) {
+            Some(Token::Any) => {
+                retry = Some((token, at));
+                token += 1;
+                continue;
+            }
+            Some(Token::One) => {}
+            Some(Token::Char(wanted)) if wanted == &text[at] => {}
+            Some(Token::Char(_)) | None => {
+                let Some((star, taken)) = retry else { return false };
+                retry = Some((star, taken + 1));
+                (at, token) = (taken + 1, star + 1);
+                continue;
+            }
+        }
+        (at, token) = (at + 1, token + 1);
+    }
+    tokens[token..].iter().all(|token| matches!(token, Token::Any))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_as_in_chrome() {
+        for (pattern, text, expected) in [
+            ("*", "https://a.example/", true),
+            ("*.png", "https://a.example/x.png", true),
+            ("*.png", "https://a.example/x.png?y", false),
+            ("https://?.example/*", "https://a.example/x", true),
+            ("https://?.example/*", "https://ab.example/x", false),
+            ("*\\?x", "https://a.example/?x", true),
+            ("*\\?x", "https://a.example/yx", false),
+            ("", "a", false),
+            ("*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaac", false),
+            ("a*", "a", true),
+        ] {
+            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Chrome casts a target's screen once; whoever started to watch gets the frames, as large as the
+//! one who wants them largest. Chrome waits for acknowledgements, which name the cast and not the
+//! frame: the quickest of all who watch counts.
+
+use serde::{Deserialize, Serialize};
+use shared_protocol::SessionId;
+
+use crate::cdp::payload::Payload;
+use crate::cdp::{Command, Error};
+use crate::dispatch::target_commands::params;
+use crate::requests::pending::{Asker, Purpose};
+use crate::requests::rollback::Before;
+use crate::sessions::model::Seat;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
+
+const START: &str = "Page.startScreencast";
+const STOP: &str = "Page.stopScreencast";
+
+/// What a session watches.
+#[derive(Debug)]
+pub(crate) struct Watching {
+    wanted: Cast,
+    since: u64,
+    acknowledged: Acknowledged,
+}
+
+/// Which cast, and how many of its frames. A later cast has a greater number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Acknowledged {
+    cast: i64,
+    frames: u64,
+}
+
+/// A cast as Chrome is asked for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cast {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quality: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_width: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_height: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    every_nth_frame: Option<i64>,
+}
+
+impl Acknowledged {
+    fn and(self, cast: i64) -> Self {
+        let frames = if self.cast == cast { self.frames } else { 0 };
+        Self { cast, frames: frames + 1 }
+    }
+}
+
+impl Cast {
+    /// Chrome's own, unless another is asked for.
+    fn format(&self) -> &str {
+        self.format.as_deref().unwrap_or("png")
+    }
+
+    /// One that is good enough for both. What is not given has no limit.
+    fn with(self, other: &Self) -> Self {
+        Self {
+            format: self.format,
+            quality: self.quality.zip(other.quality).map(|(one, other)| one.max(other)),
+            max_width: self.max_width.zip(other.max_width).map(|(one, other)| one.max(other)),
+            max_height: self.max_height.zip(other.max_height).map(|(one, other)| one.max(other)),
+            every_nth_frame: self
+                .every_nth_frame
+                .zip(other.every_nth_frame)
+                .map(|(one, other)| one.min(other)),
+        }
+    }
+}
+
+impl Relay {
+    pub(crate) fn screencast_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(on) = self.virtual_of(seat) else { return };
+        let (real, watches) = (on.real.clone(), on.screencast.is_some());
+        match command.method.as_str() {
+            "Page.screencastFrameAck" => self.acknowledge(seat, command, turn),
+            // Chrome's own answer; it may not have come to the first yet.
+            START if watches => {
+                let error = Error::server("Screencast is already active");
+                turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+            }
+            START => self.start_screencast(seat, connection, &real, command, turn),
+            _ => {
+                let before = self.cast_for_all(connection, &real);
+                if let Some(on) = self.virtual_mut(seat) {
+                    on.screencast = None;
+                }
+                if self.cast_for_all(connection, &real).is_none() {
+                    return self.forward(seat, command, &real, Purpose::Forward, turn);
+                }
+                self.recast(connection, &real, before, turn);
+                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+            }
+        }
+    }
+
+    fn start_screencast(
+        &mut self,
+        seat: &Seat,
+        connection: ConnectionId,
+        real: &SessionId,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(seat, &command);
+        let before = self.cast_for_all(connection, real);
+        let wanted = params::<Cast>(&command).and_then(|wanted| match &before {
+            Some(running) if running.format() != wanted.format() => Err(Error::server(format!(
+                "Screencast is already active as {}: ask for that format",
+                running.format()
+            ))),
+            Some(_) | None => Ok(wanted),
+        });
+        let wanted = match wanted {
+            Ok(wanted) => wanted,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(target) = self.target_mut(connection, real) else { return };
+        if before.is_none() {
+            target.shared.acknowledged = Acknowledged::default();
+        }
+        let acknowledged = target.shared.acknowledged;
+        let since = self.commands;
+        if let Some(on) = self.virtual_mut(seat) {
+            on.screencast = Some(Watching { wanted, since, acknowledged });
+        }
+        let Some(cast) = self.cast_for_all(connection, real) else { return };
+        if before.as_ref() == Some(&cast) {
+            return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+        }
+        if before.is_some() {
+            self.tell_target(connection, real, STOP, None, turn);
+        }
+        let command = match before {
+            Some(_) => Command { params: Some(Payload::of(&cast)), ..command },
+            None => command,
+        };
+        self.forward(seat, command, real, Purpose::Wish(Before::NoScreencast { since }), turn);
+    }
+
+    /// Chrome would not cast as a session wished: it casts for the others as before. It may have been
+    /// told again meanwhile, for another's sake.
+    pub(crate) fn take_screencast_back(&mut self, seat: &Seat, since: u64, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        if on.screencast.take_if(|watching| watching.since == since).is_none() {
+            return;
+        }
+        let real = on.real.clone();
+        self.tell_target(connection, &real, STOP, None, turn);
+        if let Some(cast) = self.cast_for_all(connection, &real) {
+            self.tell_target(connection, &real, START, Some(Payload::of(&cast)), turn);
+        }
+    }
+
+    /// A session that watched has ended.
+    pub(crate) fn leave_screencast(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        gone: Watching,
+        turn: &mut Turn,
+    ) {
+        let others = self.cast_for_all(connection, real);
+        let before = others.map_or(gone.wanted.clone(), |others| others.with(&gone.wanted));
+        self.recast(connection, real, Some(before), turn);
+    }
+
+    /// Fewer watch than before: casts no larger than they want, or not at all.
+    fn recast(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        before: Option<Cast>,
+        turn: &mut Turn,
+    ) {
+        let now = self.cast_for_all(connection, real);
+        if now == before {
+            return;
+        }
+        self.tell_target(connection, real, STOP, None, turn);
+        if let Some(cast) = now {
+            self.tell_target(connection, real, START, Some(Payload::of(&cast)), turn);
+        }
+    }
+
+    /// What Chrome must cast so that everybody sees enough.
+    fn cast_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<Cast> {
+        let watching = self.over(connection, real).filter_map(|on| on.screencast.as_ref());
+        watching.map(|it| it.wanted.clone()).reduce(|all, wanted| all.with(&wanted))
+    }
+
+    fn acknowledge(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Ack {
+            session_id: i64,
+        }
+
+        let asker = Asker::new(seat, &command);
+        let cast = match params::<Ack>(&command) {
+            Ok(Ack { session_id }) => session_id,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        let real = on.real.clone();
+        let own = on.screencast.as_mut().map(|watching| {
+            watching.acknowledged = watching.acknowledged.and(cast);
+            watching.acknowledged
+        });
+        let Some(target) = self.target_under_mut(seat) else { return };
+        match own {
+            Some(own) if own <= target.shared.acknowledged => {
+                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            }
+            own => {
+                target.shared.acknowledged = own.unwrap_or(target.shared.acknowledged);
+                self.forward(seat, command, &real, Purpose::Forward, turn);
+            }
+        }
+    }
+}

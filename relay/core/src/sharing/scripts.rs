@@ -1,0 +1,170 @@
+//! Scripts for new documents and bindings: each belongs to the session that made it.
+
+use serde::Deserialize;
+use shared_protocol::{Payload as _, SessionId};
+
+use crate::cdp::payload::Payload;
+use crate::cdp::{Command, Error};
+use crate::dispatch::target_commands::params;
+use crate::requests::pending::{Asker, Purpose};
+use crate::sessions::model::{Seat, Virtual};
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
+
+/// A script that exposes a function is shorter.
+const SHORT: usize = 4096;
+
+/// How many short scripts of a session are kept; the oldest go first.
+const MAX_SHORT: usize = 256;
+
+#[derive(Deserialize, serde::Serialize)]
+struct Script {
+    identifier: String,
+}
+
+#[derive(Deserialize, serde::Serialize)]
+struct Binding {
+    name: String,
+}
+
+impl Virtual {
+    fn note_script(&mut self, command: &Command) {
+        let source = command.params.as_ref().map(Payload::as_str).unwrap_or_default();
+        if source.len() <= SHORT {
+            if self.short_scripts.len() >= MAX_SHORT {
+                self.short_scripts.pop_front();
+            }
+            self.short_scripts.push_back(source.to_owned());
+        }
+    }
+
+    /// Whether one of its scripts names the function, in quotes.
+    pub(crate) fn exposes(&self, function: &str) -> bool {
+        let quoted = [format!("'{function}'"), format!("\\\"{function}\\\"")];
+        let names = |script: &String| quoted.iter().any(|name| script.contains(name));
+        self.short_scripts.iter().any(names)
+    }
+}
+
+impl Relay {
+    pub(crate) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let Some(on) = self.virtual_mut(seat) else { return };
+        let real = on.real.clone();
+        if command.method.starts_with("Page.addScript") {
+            on.note_script(&command);
+            return self.forward(seat, command, &real, Purpose::AddScript, turn);
+        }
+        let named = params::<Script>(&command).map(|script| {
+            on.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
+        });
+        let own = named.ok().filter(|identifier| on.scripts.remove(identifier));
+        if let Some(identifier) = own {
+            let connection = self.connection_of(seat);
+            if connection.is_some_and(|it| self.forget_deferred_script(it, &real, &identifier)) {
+                let asker = Asker::new(seat, &command);
+                return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            }
+            let params = Some(Payload::of(&Script { identifier }));
+            self.forward(seat, Command { params, ..command }, &real, Purpose::Forward, turn);
+        } else {
+            let error = Error::server("Script not found");
+            turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+        }
+    }
+
+    /// Chrome has named a script.
+    pub(crate) fn script_added(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        asker: Option<&Asker>,
+        result: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(script) = result.read::<Script>() else { return };
+        match asker.and_then(|asker| self.virtual_mut(&asker.seat)) {
+            Some(on) => {
+                on.scripts.insert(script.identifier);
+            }
+            // Its owner left before Chrome could name it.
+            None => self.remove_script(connection, real, script.identifier, turn),
+        }
+    }
+
+    /// Chrome has named a script that waited for a tab to take commands.
+    pub(crate) fn deferred_script_added(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        owner: &Seat,
+        given: String,
+        result: &Payload,
+        turn: &mut Turn,
+    ) {
+        let Ok(Script { identifier }) = result.read() else { return };
+        match self.virtual_mut(owner).filter(|on| on.scripts.contains(&given)) {
+            Some(on) => {
+                on.scripts.remove(&given);
+                on.scripts.insert(identifier.clone());
+                on.deferred_scripts.insert(given, identifier);
+            }
+            None => self.remove_script(connection, real, identifier, turn),
+        }
+    }
+
+    pub(crate) fn binding_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, &command);
+        let Binding { name } = match params(&command) {
+            Ok(binding) => binding,
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(on) = self.virtual_mut(seat) else { return };
+        let real = on.real.clone();
+        if command.method == "Runtime.addBinding" {
+            on.bindings.insert(name);
+            return self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+        on.bindings.remove(&name);
+        if self.others(seat).any(|other| other.bindings.contains(&name)) {
+            turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+        } else {
+            self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+    }
+
+    /// A session has ended: what it put into the page's documents goes.
+    pub(crate) fn leave_scripts(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        gone: &Virtual,
+        turn: &mut Turn,
+    ) {
+        for identifier in &gone.scripts {
+            self.remove_script(connection, real, identifier.clone(), turn);
+        }
+        for name in &gone.bindings {
+            if !self.over(connection, real).any(|on| on.bindings.contains(name)) {
+                let binding = Payload::of(&Binding { name: name.clone() });
+                self.tell_target(connection, real, "Runtime.removeBinding", Some(binding), turn);
+            }
+        }
+    }
+
+    fn remove_script(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        identifier: String,
+        turn: &mut Turn,
+    ) {
+        let script = Some(Payload::of(&Script { identifier }));
+        let method = "Page.removeScriptToEvaluateOnNewDocument";
+        self.tell_target(connection, real, method, script, turn);
+    }
+}
+
+/// Reads which script a command is about.
+pub(crate) fn identifier(params: Option<&Payload>) -> Option<String> {
+    params?.read::<Script>().ok().map(|script| script.identifier)
+}

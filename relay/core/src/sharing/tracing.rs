@@ -1,0 +1,178 @@
+//! Chrome traces for one at a time. Who does is remembered, so that a trace ends with its owner and
+//! nobody else's does.
+
+mod categories;
+
+use shared_protocol::SessionId;
+
+use crate::cdp::{Command, Error};
+use crate::requests::pending::{Asker, Purpose};
+use crate::sessions::model::Seat;
+use crate::targets::model::Target;
+use crate::turn::Turn;
+use crate::{ClientId, ConnectionId, Relay};
+
+/// A trace on a browser-level session.
+#[derive(Debug, Clone)]
+pub(crate) struct Trace {
+    /// Whose events they are.
+    session: SessionId,
+    /// The tab that does it, and has the streams.
+    real: SessionId,
+    is_running: bool,
+}
+
+impl Relay {
+    /// Tracing and streams on a browser-level session: one tab does it all.
+    pub(crate) fn stream_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let starts = command.method == "Tracing.start";
+        let known = self.trace_of(seat.client).map(|trace| trace.real.clone());
+        let real = match known {
+            Some(real) if !starts => Ok(real),
+            Some(_) | None => self.any_tab(seat),
+        };
+        let real = match real {
+            Ok(real) => real,
+            Err(error) => {
+                return turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+            }
+        };
+        match command.method.as_str() {
+            "Tracing.start" => self.start_trace(seat, &real, command, turn),
+            END => self.end_trace(seat, &real, command, turn),
+            _ => self.forward(seat, command, &real, Purpose::Forward, turn),
+        }
+    }
+
+    /// `Tracing.start`, for what may be traced.
+    pub(crate) fn start_trace(
+        &mut self,
+        seat: &Seat,
+        real: &SessionId,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(seat, &command);
+        match categories::limited(command) {
+            Ok(command) => self.forward(seat, command, real, Purpose::StartTrace, turn),
+            Err(error) => turn.effects.push(asker.reply(Err(error))),
+        }
+    }
+
+    /// `Tracing.end` ends what this client traces, and nobody else's.
+    pub(crate) fn end_trace(
+        &mut self,
+        seat: &Seat,
+        real: &SessionId,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        if self.traces(seat.client, real) {
+            self.forward(seat, command, real, Purpose::Forward, turn);
+        } else {
+            let error = Error::server("Tracing is not started");
+            turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+        }
+    }
+
+    /// Whether a client traces with this tab, or is about to.
+    fn traces(&self, client: ClientId, real: &SessionId) -> bool {
+        let Some(state) = self.clients.get(client) else { return false };
+        let on_browser = state.trace.as_ref().is_some_and(|it| it.is_running && &it.real == real);
+        let on_tab = |target: &Target| {
+            let own = target.seats.iter().filter(|seat| seat.client == client);
+            own.filter_map(|seat| self.virtual_of(seat)).any(|on| on.tracing)
+        };
+        on_browser
+            || self.target(state.connection, real).is_some_and(on_tab)
+            || self.requests.any(|request| {
+                matches!(request.purpose, Purpose::StartTrace)
+                    && request.session.as_ref() == Some(real)
+                    && request.asker.as_ref().is_some_and(|asker| asker.seat.client == client)
+            })
+    }
+
+    /// Chrome has begun to trace. If whoever asked has left meanwhile, it ends at once.
+    pub(crate) fn trace_started(
+        &mut self,
+        connection: ConnectionId,
+        asker: Option<&Asker>,
+        real: SessionId,
+        turn: &mut Turn,
+    ) {
+        let Some(seat) = asker.map(|asker| &asker.seat) else {
+            return self.tell_target(connection, &real, END, None, turn);
+        };
+        if let Some(on) = self.virtual_mut(seat) {
+            on.tracing = true;
+        } else if let Some(client) = self.clients.get_mut(seat.client) {
+            let session = seat.session.clone();
+            client.trace = Some(Trace { session, real, is_running: true });
+        }
+    }
+
+    /// Who hears of a trace; the last time, if it is complete.
+    pub(crate) fn tracers(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        is_complete: bool,
+    ) -> Vec<Seat> {
+        let mut tracers = Vec::new();
+        for seat in self.target(connection, real).map(|it| it.seats.clone()).unwrap_or_default() {
+            if let Some(on) = self.virtual_mut(&seat).filter(|on| on.tracing) {
+                on.tracing = !is_complete;
+                tracers.push(seat);
+            }
+        }
+        for client in self.clients.of(connection) {
+            let trace = self.clients.get_mut(client).and_then(|client| client.trace.as_mut());
+            if let Some(trace) = trace.filter(|trace| trace.is_running && &trace.real == real) {
+                trace.is_running = !is_complete;
+                tracers.push(Seat { client, session: trace.session.clone() });
+            }
+        }
+        tracers
+    }
+
+    /// A browser-level session has ended, and its trace with it.
+    pub(crate) fn leave_trace(
+        &mut self,
+        connection: ConnectionId,
+        trace: Option<Trace>,
+        turn: &mut Turn,
+    ) {
+        if let Some(Trace { real, is_running: true, .. }) = trace {
+            self.tell_target(connection, &real, END, None, turn);
+        }
+    }
+
+    /// Ends what confined clients trace with a tab, which is not for them any more.
+    pub(crate) fn end_traces(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        for id in self.clients.of(connection) {
+            let client = self.clients.get_mut(id).filter(|client| client.confinement.is_some());
+            let trace = client.and_then(|it| it.trace.take_if(|trace| &trace.real == real));
+            self.leave_trace(connection, trace, turn);
+        }
+    }
+
+    /// Takes the trace of a session away from its client, if it has one.
+    pub(crate) fn take_trace(&mut self, seat: &Seat) -> Option<Trace> {
+        let trace = &mut self.clients.get_mut(seat.client)?.trace;
+        trace.take_if(|trace| trace.session == seat.session)
+    }
+
+    /// The trace of a client, as long as the tab that has it is there.
+    fn trace_of(&self, client: ClientId) -> Option<&Trace> {
+        let client = self.clients.get(client)?;
+        let trace = client.trace.as_ref()?;
+        self.target(client.connection, &trace.real).map(|_| trace)
+    }
+}
+
+pub(crate) const END: &str = "Tracing.end";

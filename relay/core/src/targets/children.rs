@@ -1,0 +1,387 @@
+//! Frames and workers below a target: who is told of them, and when they may run.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use shared_protocol::{AttachedToTarget, LogLevel, SessionId, TargetId};
+
+use crate::cdp::payload::Payload;
+use crate::cdp::target_filter::Filter;
+use crate::cdp::{Command, Error};
+use crate::confinement::is_web;
+use crate::dispatch::target_commands::params;
+use crate::requests::deferred_replies::LocalAnswer;
+use crate::requests::pending::{Asker, Purpose};
+use crate::sessions::model::{AutoAttach, Kind, Seat, Session};
+use crate::targets::announce::look_at_url;
+use crate::targets::model::Target;
+use crate::turn::Turn;
+use crate::{ConnectionId, Relay};
+
+/// How long a frame or worker may be kept from running by sessions that asked for that.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const AUTO_ATTACH: &str = "Target.setAutoAttach";
+
+/// What Chrome tells extensions of only when it attaches to it.
+const CHILDREN: [&str; 4] = ["iframe", "worker", "service_worker", "shared_worker"];
+
+const RESUME: &str = "Runtime.runIfWaitingForDebugger";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetAutoAttach {
+    auto_attach: bool,
+    #[serde(default)]
+    wait_for_debugger_on_start: bool,
+    #[serde(default)]
+    pub(crate) flatten: bool,
+    filter: Option<Filter>,
+}
+
+impl SetAutoAttach {
+    /// What is wanted, if anything.
+    pub(crate) fn wanted(self) -> Option<AutoAttach> {
+        self.auto_attach.then(|| AutoAttach {
+            wait: self.wait_for_debugger_on_start,
+            filter: self.filter.unwrap_or_default(),
+        })
+    }
+}
+
+impl Relay {
+    /// `Target.setAutoAttach` on a session over a target. Chrome attaches once, to everything.
+    pub(crate) fn set_children_wanted(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(seat, &command);
+        let wanted = match params::<SetAutoAttach>(&command) {
+            Ok(wanted) => wanted.wanted(),
+            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+        };
+        let Some(connection) = self.connection_of(seat) else { return };
+        let is_off = wanted.is_none();
+        let Some(session) = self.clients.session_mut(seat) else { return };
+        session.auto_attach = wanted;
+        if is_off {
+            self.end_automatic_children(seat, turn);
+        }
+        let Some(target) = self.target_under(seat) else { return };
+        let (real, is) = (target.session.clone(), target.shared.auto_attach);
+        let should = self.auto_attach_for_all(connection, &real);
+        let is_known = !self.requests.any(|request| {
+            matches!(request.purpose, Purpose::AutoAttach)
+                && request.asker.is_none()
+                && request.connection == connection
+                && request.session.as_ref() == Some(&real)
+        });
+        // After a failure nobody knows what Chrome does: the last one off is passed on to be safe.
+        if should == is && is_known && (should.is_some() || !is_off) {
+            if is_off {
+                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            } else {
+                self.answer_in_turn(asker, LocalAnswer::Children, turn);
+            }
+            return;
+        }
+        if let Some(target) = self.target_mut(connection, &real) {
+            target.shared.auto_attach = should;
+        }
+        let command = Command { params: Some(auto_attach_params(should)), ..command };
+        self.forward(seat, command, &real, Purpose::AutoAttach, turn);
+    }
+
+    /// What Chrome must do so that every session is told of what it wants: whether children wait.
+    fn auto_attach_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+        self.auto_attach_wished(connection, real)
+            .or_else(|| self.needs_children(connection, real).then_some(false))
+    }
+
+    /// What the sessions over a target asked for.
+    fn auto_attach_wished(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+        let seats = &self.target(connection, real)?.seats;
+        seats
+            .iter()
+            .filter_map(|seat| self.clients.session(seat)?.auto_attach.as_ref())
+            .map(|wanted| wanted.wait)
+            .reduce(|one, other| one || other)
+    }
+
+    /// Whether the children of a target are of use though nobody asked for them there.
+    fn needs_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+        self.is_followed(connection, real) || self.uses_children(connection, real)
+    }
+
+    /// Whether somebody follows targets, of which Chrome tells extensions only if it attaches.
+    fn is_followed(&self, connection: ConnectionId, real: &SessionId) -> bool {
+        let Some(target) = self.target(connection, real) else { return false };
+        let has_children = target.parent.is_none() || target.info.kind == "iframe";
+        let follows = |session: &Session| {
+            let filter = session.discover.as_ref();
+            filter.is_some_and(|filter| CHILDREN.iter().any(|kind| filter.admits(kind)))
+        };
+        has_children
+            && !target.is_crashed
+            && self.clients.all_of(connection).any(|client| client.sessions.any(follows))
+    }
+
+    /// Whether somebody is attached to what Chrome has attached to below a target.
+    fn uses_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+        let Some(extension) = self.extensions.get(connection) else { return false };
+        let target = extension.targets.by_session(real);
+        let is_on = target.is_some_and(|target| target.shared.auto_attach.is_some());
+        let is_used =
+            |child: &&Target| child.seats.iter().any(|seat| self.clients.session(seat).is_some());
+        is_on && extension.targets.below(real).iter().any(is_used)
+    }
+
+    /// Brings Chrome to attach to what is wanted by those who did not ask for it on the target
+    /// itself.
+    pub(crate) fn settle_children(&mut self, turn: &mut Turn) {
+        if !std::mem::take(&mut self.children_changed) {
+            return;
+        }
+        let mut due = Vec::new();
+        for (connection, extension) in self.extensions.iter() {
+            for target in extension.targets.iter() {
+                let (real, is) = (&target.session, target.shared.auto_attach);
+                // Whoever wishes it has asked for it, or will.
+                if self.auto_attach_wished(connection, real).is_none()
+                    && is != self.auto_attach_for_all(connection, real)
+                    && (is.is_some() || extension.presence.is_connected())
+                {
+                    due.push((connection, real.clone()));
+                }
+            }
+        }
+        for (connection, real) in due {
+            let should = self.auto_attach_for_all(connection, &real);
+            let Some(target) = self.target_mut(connection, &real) else { continue };
+            target.shared.auto_attach = should;
+            let params = Some(auto_attach_params(should));
+            if should.is_some() {
+                let command = (AUTO_ATTACH, params);
+                self.ask(connection, None, Some(&real), command, Purpose::AutoAttach, turn);
+            } else {
+                self.tell_target(connection, &real, AUTO_ATTACH, params, turn);
+            }
+        }
+    }
+
+    /// Chrome has not done what somebody asked of it, or what the relay did by itself.
+    pub(crate) fn auto_attach_failed(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        is_own: bool,
+        turn: &mut Turn,
+    ) {
+        let is_wished = self.auto_attach_wished(connection, real).is_some();
+        if is_own && (is_wished || self.uses_children(connection, real)) {
+            // What is wished was asked for later, and has its own answer; what is used was on.
+            return;
+        }
+        let Some(target) = self.target_mut(connection, real) else { return };
+        // Nobody knows what Chrome does; whoever asks next is passed on.
+        target.shared.auto_attach = None;
+        if is_own {
+            self.tell_target(connection, real, AUTO_ATTACH, Some(auto_attach_params(None)), turn);
+        }
+    }
+
+    /// Chrome attached to a frame or worker below a session of ours.
+    pub(crate) fn child_attached(
+        &mut self,
+        connection: ConnectionId,
+        parent: &SessionId,
+        attached: AttachedToTarget<Payload>,
+        turn: &mut Turn,
+    ) {
+        let waiting = attached.waiting_for_debugger;
+        look_at_url("Target.attachedToTarget received", &attached.target_info, turn);
+        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        if extension.targets.by_session(parent).is_none() {
+            return;
+        }
+        let real = attached.session_id;
+        if extension.targets.by_session(&real).is_some() {
+            let info = attached.target_info;
+            let is_on_web = is_web(&info.url);
+            let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
+            return self.change_target(connection, &real, change, turn);
+        }
+        let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
+        target.waits_until = waiting.then(|| turn.now + PATIENCE);
+        extension.targets.add(target);
+        self.children_changed = true;
+        self.announce_created(connection, &real, turn);
+        if self.target(connection, &real).is_some_and(Target::is_service_worker) {
+            self.announce_service_worker(connection, &real, turn);
+        } else {
+            let parents = self.target(connection, parent).map(|target| target.seats.clone());
+            for parent in parents.unwrap_or_default() {
+                self.announce_child(&parent, &real, turn);
+            }
+        }
+        self.resume_unless_held(connection, &real, turn);
+    }
+
+    /// Tells a session of a child that it wants and has not been told of.
+    pub(crate) fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(parent) else { return };
+        let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
+        let (Some(wanted), Some(target)) = (wanted, self.target(connection, real)) else { return };
+        if wanted.filter.admits(&target.info.kind) && !self.is_told(parent, real) {
+            self.open_session(parent, real, wanted.wait, true, turn);
+        }
+    }
+
+    /// Tells browser-level sessions of a service worker: Chrome tells each page of it, but it
+    /// belongs to none.
+    pub(crate) fn announce_service_worker(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let Some(worker) = extension.targets.by_session(real) else { return };
+        if !extension.targets.is_first(worker) {
+            return;
+        }
+        for seat in self.clients.seats(connection, is_browser_with_auto_attach) {
+            self.announce_child(&seat, real, turn);
+        }
+    }
+
+    /// Tells a session of the children that are there already, as Chrome does to each of its own.
+    pub(crate) fn announce_children(&mut self, seat: &Seat, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(extension) = self.extensions.get(connection) else { return };
+        let children: Vec<SessionId> = match self.clients.session(seat).map(|it| &it.kind) {
+            Some(Kind::Target(on)) => extension
+                .targets
+                .children_of(&on.real)
+                .filter(|child| !child.is_service_worker())
+                .map(|child| child.session.clone())
+                .collect(),
+            Some(Kind::Browser) => {
+                extension.targets.service_workers().map(|it| it.session.clone()).collect()
+            }
+            Some(Kind::Tab { page }) => vec![page.clone()],
+            None => Vec::new(),
+        };
+        for child in children {
+            self.announce_child(seat, &child, turn);
+        }
+    }
+
+    /// Whether a session over this real one has been announced on `parent` already.
+    pub(crate) fn is_told(&self, parent: &Seat, real: &SessionId) -> bool {
+        let Some(client) = self.clients.get(parent.client) else { return true };
+        client.sessions.iter().any(|(_, session)| {
+            session.automatic
+                && session.parent.as_ref() == Some(&parent.session)
+                && session.real() == Some(real)
+        })
+    }
+
+    /// `Runtime.runIfWaitingForDebugger`: the last who holds a target back lets it run.
+    pub(crate) fn let_run(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+        let Some(on) = self.virtual_mut(seat) else { return };
+        on.holds_back = false;
+        let real = on.real.clone();
+        let is_held = self.others(seat).any(|other| other.holds_back);
+        let Some(target) = self.target_under_mut(seat) else { return };
+        if target.waits_until.is_some() && is_held {
+            turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+        } else {
+            target.waits_until = None;
+            self.forward(seat, command, &real, Purpose::Forward, turn);
+        }
+    }
+
+    /// Lets a target run that nobody holds back.
+    pub(crate) fn resume_unless_held(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let is_held = self.over(connection, real).any(|on| on.holds_back);
+        let Some(target) = self.target_mut(connection, real) else { return };
+        if !is_held && target.waits_until.take().is_some() {
+            self.tell_target(connection, real, RESUME, None, turn);
+        }
+    }
+
+    /// Lets targets run whose sessions have had time enough.
+    pub(crate) fn resume_late(&mut self, turn: &mut Turn) {
+        let mut late = Vec::new();
+        for (connection, extension) in self.extensions.iter_mut() {
+            for target in extension.targets.iter_mut() {
+                if target.waits_until.is_some_and(|until| until <= turn.now) {
+                    target.waits_until = None;
+                    late.push((connection, target.session.clone()));
+                }
+            }
+        }
+        for (connection, real) in late {
+            let text = format!("{real} was kept from running for too long; it runs");
+            turn.log(LogLevel::Warn, text);
+            self.tell_target(connection, &real, RESUME, None, turn);
+        }
+    }
+
+    /// A session has ended: Chrome attaches to no more than the others want.
+    pub(crate) fn leave_children(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        let should = self.auto_attach_for_all(connection, real);
+        let Some(target) = self.target_mut(connection, real) else { return };
+        // After a failure nobody knows what Chrome does: then it is told to be safe.
+        if target.shared.auto_attach != should || should.is_none() {
+            target.shared.auto_attach = should;
+            let params = Some(auto_attach_params(should));
+            self.tell_target(connection, real, AUTO_ATTACH, params, turn);
+        }
+    }
+
+    /// The session that a client would be attached to by a target's id.
+    pub(crate) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
+        self.connection_of(seat)
+            .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
+            .filter(|target| self.is_seen(seat, target))
+            .ok_or_else(no_such_target)
+    }
+
+    /// The page in the tab that is known to clients by this id.
+    pub(crate) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
+        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
+        tab.filter(|page| self.is_seen(seat, page))
+    }
+
+    /// Returns whether the client of a session may know of a target of its extension.
+    pub(crate) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
+        self.connection_of(seat)
+            .is_some_and(|connection| self.sees(seat.client, connection, &target.session))
+    }
+}
+
+pub(crate) fn is_browser_with_auto_attach(session: &Session) -> bool {
+    matches!(session.kind, Kind::Browser) && session.auto_attach.is_some()
+}
+
+pub(crate) fn no_such_target() -> Error {
+    Error::new(-32602, "No target with given id found")
+}
+
+fn auto_attach_params(wanted: Option<bool>) -> Payload {
+    Payload::of(&json!({
+        "autoAttach": wanted.is_some(),
+        "waitForDebuggerOnStart": wanted.unwrap_or(false),
+        "flatten": true,
+    }))
+}

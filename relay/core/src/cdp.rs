@@ -8,7 +8,7 @@ use serde::de::Deserializer;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use shared_protocol::{RequestId, SessionId};
+use shared_protocol::{Payload as _, RequestId, SessionId};
 
 use crate::cdp::payload::Payload;
 
@@ -117,6 +117,19 @@ impl Command {
     #[must_use]
     pub fn session_or_root(&self) -> SessionId {
         self.session.clone().unwrap_or_else(|| SessionId::new(""))
+    }
+
+    /// Reads the parameters as the answer to them would.
+    ///
+    /// # Errors
+    ///
+    /// Gives Chrome's error for parameters that do not fit.
+    pub(crate) fn read_params<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
+        match &self.params {
+            Some(params) => params.read(),
+            None => Payload::empty_object().read(),
+        }
+        .map_err(|error| Error::invalid_params(error.to_string()))
     }
 }
 

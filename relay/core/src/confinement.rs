@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
 
 /// The kinds of addresses that a client may have opened. For an extension, Chrome makes a file's address
 /// of `view-source:~/x`, and one of the extension's own pages of what has no scheme; so what is not known
@@ -60,7 +59,7 @@ impl Confinement {
             | "DOM.setFileInputFiles"
             | "Input.dispatchDragEvent"
             | "Browser.setDownloadBehavior"
-            | "Page.setDownloadBehavior" => match params::<Named>(command) {
+            | "Page.setDownloadBehavior" => match command.read_params::<Named>() {
                 Ok(named) => self.refusal_of(named),
                 // Chrome may read what we cannot.
                 Err(error) => Some(error),
@@ -104,7 +103,7 @@ impl Confinement {
         if command.method != "Page.addScriptToEvaluateOnNewDocument" {
             return command;
         }
-        let Ok(mut fields) = params::<Fields>(&command) else { return command };
+        let Ok(mut fields) = command.read_params::<Fields>() else { return command };
         if let Some(serde_json::Value::String(source)) = fields.get_mut("source") {
             source.insert_str(0, ON_THE_WEB);
         }

@@ -7,6 +7,7 @@ mod browser;
 pub mod cdp;
 mod confinement;
 mod dispatch;
+mod ids;
 mod peers;
 mod requests;
 mod sessions;
@@ -16,7 +17,6 @@ mod targets;
 mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -29,10 +29,12 @@ pub use browser::downloads::{ToldFile, WantedCopy};
 pub use cdp::payload;
 use cdp::payload::{ExtensionMessage, Payload, RelayMessage};
 pub use confinement::Confinement;
+use ids::Seat;
+pub use ids::{ClientId, ConnectionId};
 use peers::clients::{Client, Clients};
 use peers::extensions::{Extension, Extensions};
 use requests::pending::{Asker, Purpose, Request, Requests};
-use sessions::model::{Kind, Seat, Sessions};
+use sessions::model::{Kind, Sessions};
 use targets::restricted::OnRefusal;
 use turn::Turn;
 
@@ -53,14 +55,6 @@ const FIRST_TAB: Duration = Duration::from_secs(25);
 
 /// A worker sleeps after 30 s without a message; released relays ping at this pace too.
 const PING_INTERVAL: Duration = Duration::from_secs(5);
-
-/// Names one connection of an extension; a reconnect gets a new one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ConnectionId(pub u64);
-
-/// Names one client socket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClientId(pub u64);
 
 /// What happened outside.
 #[derive(Debug, Clone, PartialEq)]
@@ -505,12 +499,6 @@ impl Relay {
     fn close_client(&mut self, client: ClientId, code: CloseCode, reason: &str, turn: &mut Turn) {
         self.client_left(client, turn);
         turn.close_client(client, code, reason.to_owned());
-    }
-}
-
-impl fmt::Display for ConnectionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "connection-{}", self.0)
     }
 }
 

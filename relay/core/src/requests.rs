@@ -4,3 +4,4 @@ pub(crate) mod data_urls;
 pub(crate) mod deferred_replies;
 pub(crate) mod pending;
 pub(crate) mod rollback;
+pub(crate) mod send;

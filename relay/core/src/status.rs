@@ -5,12 +5,13 @@ use shared_protocol::http::{
     Profile, RelayStatus,
 };
 
+use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::version::BrowserVersion;
+use crate::ids::{ClientId, ConnectionId};
 use crate::peers::clients::Client;
 use crate::peers::extensions::Extension;
 use crate::targets::announce::tab_info;
-use crate::{ClientId, ConnectionId, Relay};
 
 impl Relay {
     /// `GET /extension/status`

@@ -7,7 +7,8 @@ use shared_protocol::{CloseCode, LogLevel};
 
 use crate::cdp::Frame;
 use crate::cdp::payload::{Payload, RelayMessage};
-use crate::{ClientId, ConnectionId, Effect, Seat};
+use crate::ids::{ClientId, ConnectionId};
+use crate::{Effect, Seat};
 
 /// Collects, in order, what the shell must do about one input.
 #[derive(Debug)]

@@ -17,9 +17,8 @@ use crate::Relay;
 use crate::browser::storage::beyond;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::turn::Turn;
 pub(crate) use jar::InJar;
 use jobs::{Aim, Job};
@@ -97,13 +96,13 @@ impl Relay {
             ("Storage.clearCookies", _) => {
                 return self.gather_cookies(seat, &command, None, Aim::Clear, turn);
             }
-            ("Network.deleteCookies", _) => match params(&command) {
+            ("Network.deleteCookies", _) => match command.read_params() {
                 Ok(doomed) => {
                     return self.gather_cookies(seat, &command, None, Aim::Delete(doomed), turn);
                 }
                 Err(error) => error,
             },
-            ("Network.getCookies", _) => match params::<Urls>(&command) {
+            ("Network.getCookies", _) => match command.read_params::<Urls>() {
                 Ok(Urls { urls: Some(urls) }) => {
                     return self.gather_cookies(seat, &command, Some(urls), Aim::Tell, turn);
                 }
@@ -310,8 +309,10 @@ impl Relay {
         }
 
         let site = match command.method.as_str() {
-            "Storage.clearDataForOrigin" => params::<Origin>(command).map(|it| it.origin).ok(),
-            _ => params::<StorageKey>(command).map(|it| it.storage_key).ok(),
+            "Storage.clearDataForOrigin" => {
+                command.read_params::<Origin>().map(|it| it.origin).ok()
+            }
+            _ => command.read_params::<StorageKey>().map(|it| it.storage_key).ok(),
         };
         site.is_some_and(|site| self.is_open(seat, &site))
     }
@@ -319,7 +320,8 @@ impl Relay {
 
 /// The cookies that a command sets, which may be one.
 fn new_cookies(command: &Command) -> Result<Vec<NewCookie>, Error> {
-    params::<NewCookies>(command)
+    command
+        .read_params::<NewCookies>()
         .map(|it| it.cookies)
-        .or_else(|_| params::<NewCookie>(command).map(|cookie| vec![cookie]))
+        .or_else(|_| command.read_params::<NewCookie>().map(|cookie| vec![cookie]))
 }

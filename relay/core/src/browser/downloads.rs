@@ -16,12 +16,13 @@ use shared_protocol::{
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose, QUICK, Request};
-use crate::sessions::model::{DownloadBehavior, Seat, Session};
+use crate::sessions::model::{DownloadBehavior, Session};
 use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
-use crate::{ConnectionId, Effect, Relay};
+use crate::{Effect, Relay};
 use naming::Count;
 
 /// How many downloads of one browser are known at once; the oldest are forgotten first.
@@ -132,7 +133,7 @@ impl Relay {
             events_enabled: bool,
         }
 
-        let wanted: SetDownloadBehavior = params(command)?;
+        let wanted: SetDownloadBehavior = command.read_params()?;
         let folder = match wanted.behavior.as_str() {
             "deny" | "default" => None,
             "allow" | "allowAndName" => {
@@ -273,7 +274,7 @@ impl Relay {
     pub(crate) fn cancel_download(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
         let Some(connection) = self.connection_of(seat) else { return };
-        match params::<OneDownload>(command) {
+        match command.read_params::<OneDownload>() {
             Ok(OneDownload { guid }) => {
                 let search = Search { guid, reason: Reason::Cancel };
                 if !self.search_download(connection, Some(asker.clone()), search, turn) {

@@ -7,9 +7,8 @@ use shared_protocol::{Feature, LogLevel, Payload as _};
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::turn::Turn;
 
 pub(crate) const SET_FILES: &str = "DOM.setFileInputFiles";
@@ -23,7 +22,7 @@ impl Relay {
     pub(crate) fn set_files(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let knows_windows =
             self.extension_of(seat).is_some_and(|it| it.features.has(Feature::Windows));
-        let node = params::<Node>(&command).ok().filter(|_| knows_windows);
+        let node = command.read_params::<Node>().ok().filter(|_| knows_windows);
         let (Some(node), Some(on)) = (node, self.virtual_of(seat)) else {
             return self.set_files_now(seat, command, turn);
         };

@@ -13,13 +13,13 @@ use shared_protocol::{
 use crate::browser::cookies::origin;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
 use crate::requests::pending::{Asker, Purpose, QUICK, Request};
 use crate::requests::rollback::Before;
-use crate::sessions::model::Seat;
 use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
-use crate::{AgentsMay, ClientId, ConnectionId, Extension, Relay};
+use crate::{AgentsMay, Extension, Relay};
 
 /// Shows that the extension can be told what sites may do.
 type Proof = Understood<{ Feature::Permissions as u8 }>;
@@ -198,7 +198,7 @@ impl Relay {
         if !self.clients.all_of(connection).any(|client| !client.permissions.is_empty()) {
             return;
         }
-        let heading = params::<Navigate>(command).ok().and_then(|to| web_origin(&to.url));
+        let heading = command.read_params::<Navigate>().ok().and_then(|to| web_origin(&to.url));
         let Some(target) = self.target_under_mut(seat).filter(|target| target.parent.is_none())
         else {
             return;
@@ -247,14 +247,14 @@ fn web_origin(url: &str) -> Option<String> {
 fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
     let rule = |name, origin, setting| Rule { name, origin, setting, extra: Extra::default() };
     if command.method == "Browser.grantPermissions" {
-        let GrantPermissions { origin, permissions } = params(command)?;
+        let GrantPermissions { origin, permissions } = command.read_params()?;
         let origin = origin.map(|url| origin_of(&url)).transpose()?;
         let names: Vec<Option<PermissionName>> =
             permissions.iter().map(|name| setting_of(name)).collect::<Result<_, _>>()?;
         let allow = |name| rule(name, origin.clone(), PermissionSetting::Allow);
         return Ok(names.into_iter().flatten().map(allow).collect());
     }
-    let SetPermission { origin, permission, setting } = params(command)?;
+    let SetPermission { origin, permission, setting } = command.read_params()?;
     let origin = origin.map(|url| origin_of(&url)).transpose()?;
     let setting = match setting.as_str() {
         "granted" => PermissionSetting::Allow,

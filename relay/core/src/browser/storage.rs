@@ -6,8 +6,7 @@ use serde::Deserialize;
 use crate::Relay;
 use crate::browser::cookies::origin;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
-use crate::sessions::model::Seat;
+use crate::ids::Seat;
 
 /// The sites that a command names. One that has several is about all of them.
 #[derive(Default, Deserialize)]
@@ -37,7 +36,7 @@ impl Relay {
         if self.policy.whole_profile || is_harmless {
             return None;
         }
-        let sites = match params::<Sites>(command) {
+        let sites = match command.read_params::<Sites>() {
             Ok(sites) => sites.all(),
             Err(error) => return Some(error),
         };

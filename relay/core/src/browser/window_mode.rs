@@ -6,12 +6,12 @@
 use serde_json::{Map, Value, json};
 use shared_protocol::{Extra, Feature, WindowMode};
 
+use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
-use crate::dispatch::target_commands::params;
+use crate::ids::{ClientId, ConnectionId};
 use crate::peers::clients::Client;
 use crate::turn::Turn;
-use crate::{ClientId, ConnectionId, Relay};
 
 const WISH: &str = "separateWindow";
 
@@ -50,7 +50,7 @@ impl Relay {
     pub(crate) fn with_window_wish(&self, client: ClientId, command: Command) -> Command {
         let client = self.clients.get(client);
         let Some(wish) = client.and_then(|client| self.window_wish(client)) else { return command };
-        let mut fields = params::<Map<String, Value>>(&command).unwrap_or_default();
+        let mut fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
         fields.insert(WISH.to_owned(), wish.into());
         Command { params: Some(Payload::of(&fields)), ..command }
     }

@@ -12,10 +12,10 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::dispatch::browser_commands::OneTarget;
-use crate::dispatch::target_commands::params;
+use crate::ids::Seat;
 use crate::peers::clients::Client;
 use crate::requests::pending::{Asker, Purpose, QUICK, Request};
-use crate::sessions::model::{Kind, Seat};
+use crate::sessions::model::Kind;
 use crate::sharing::overrides::Rule;
 use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
@@ -97,7 +97,7 @@ impl Relay {
                 Ok((WindowStep::Found, WindowMessage::OfPage(page)))
             }
             "Browser.setContentsSize" => {
-                let SetContentsSize { width, height } = params(command)?;
+                let SetContentsSize { width, height } = command.read_params()?;
                 let page = self.page_for_window(seat, command).or_else(|error| {
                     let tab = self.extension_of(seat).and_then(|it| it.targets.tabs().next());
                     tab.map(|tab| tab.info.target_id.clone()).ok_or(error)
@@ -105,12 +105,12 @@ impl Relay {
                 Ok((WindowStep::Resize { width, height }, WindowMessage::OfPage(page)))
             }
             "Browser.getWindowBounds" => {
-                let OneWindow { window_id } = params(command)?;
+                let OneWindow { window_id } = command.read_params()?;
                 self.check_window(seat, window_id)?;
                 Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
             }
             _ => {
-                let SetWindowBounds { window_id, bounds } = params(command)?;
+                let SetWindowBounds { window_id, bounds } = command.read_params()?;
                 self.check_window(seat, window_id)?;
                 let Bounds { left, top, width, height, window_state: state } = bounds;
                 let extra = Extra::default();
@@ -133,7 +133,7 @@ impl Relay {
     /// its page's window, a worker in none.
     fn page_for_window(&self, seat: &Seat, command: &Command) -> Result<TargetId, Error> {
         let session = self.clients.session(seat).map(|session| &session.kind);
-        let real = match (params::<OneTarget>(command), session) {
+        let real = match (command.read_params::<OneTarget>(), session) {
             (Ok(OneTarget { target_id }), _) => Some(self.page_by_id(seat, &target_id)?.0),
             (Err(_), Some(Kind::Target(on))) => Some(on.real.clone()),
             (Err(_), Some(Kind::Tab { page })) => Some(page.clone()),
@@ -266,7 +266,8 @@ impl Relay {
     /// `Target.activateTarget`: the tab works as if it were in front; to show it is up to the user.
     pub(crate) fn activate_target(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
         let asker = Asker::new(seat, command);
-        let page = params::<OneTarget>(command)
+        let page = command
+            .read_params::<OneTarget>()
             .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
         match page {
             Err(error) => turn.effects.push(asker.reply(Err(error))),

@@ -10,9 +10,10 @@ use crate::browser::cookies::is_concerned;
 use crate::cdp::payload::{Payload, RelayMessage, TargetInfo};
 use crate::cdp::version::BrowserVersion;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::{cdp_command, params};
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose, Request};
-use crate::sessions::model::{Kind, Seat};
+use crate::requests::send::extension_command;
+use crate::sessions::model::Kind;
 use crate::targets::announce::InfoEvent;
 use crate::targets::model::Target;
 use crate::targets::restricted::{self, OnRefusal};
@@ -128,7 +129,8 @@ impl Relay {
             }))),
             "Target.createBrowserContext" => Err(Error::server(NO_CONTEXTS)),
             "Target.disposeBrowserContext" => {
-                let id = params::<OneContext>(command)?.browser_context_id.unwrap_or_default();
+                let id =
+                    command.read_params::<OneContext>()?.browser_context_id.unwrap_or_default();
                 Err(Error::server(format!("Failed to find context with id {id}")))
             }
             "Target.getDevToolsTarget" => Ok(Payload::empty_object()),
@@ -144,7 +146,7 @@ impl Relay {
 
     fn create_target(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
-        let asked = params::<OneContext>(&command).ok().and_then(|it| it.browser_context_id);
+        let asked = command.read_params::<OneContext>().ok().and_then(|it| it.browser_context_id);
         if let Some(id) = asked.filter(|id| !id.is_empty() && *id != self.context_of(seat)) {
             let message = format!("Failed to find browser context with id {id}");
             return turn.effects.push(asker.reply(Err(Error::server(message))));
@@ -160,13 +162,14 @@ impl Relay {
             on_refusal: OnRefusal::Fails,
         };
         let command = self.with_window_wish(seat.client, command);
-        let command = cdp_command(command.method, None, command.params);
+        let command = extension_command(command.method, None, command.params);
         self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
     }
 
     /// A target closes itself best: only its own session may close it without asking the page.
     fn close_target(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let target = params::<OneTarget>(&command)
+        let target = command
+            .read_params::<OneTarget>()
             .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
         match target {
             Ok((real, target_id)) => {
@@ -220,7 +223,7 @@ impl Relay {
     }
 
     fn target_info(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
-        let wanted = params::<OneTarget>(command).ok().map(|wanted| wanted.target_id);
+        let wanted = command.read_params::<OneTarget>().ok().map(|wanted| wanted.target_id);
         let own = match self.clients.session(seat).map(|session| &session.kind) {
             Some(Kind::Target(_)) => self.target_under(seat).map(|it| it.info.target_id.clone()),
             Some(Kind::Tab { page }) => self
@@ -293,7 +296,7 @@ impl Relay {
 
 /// Only a browser's own session may name a context; the tab is in the right one anyway.
 pub(crate) fn without_context(command: Command) -> Command {
-    let fields = params::<serde_json::Map<String, serde_json::Value>>(&command);
+    let fields = command.read_params::<serde_json::Map<String, serde_json::Value>>();
     match fields {
         Ok(mut fields) => match fields.remove("browserContextId") {
             Some(_) => Command { params: Some(Payload::of(&fields)), ..command },

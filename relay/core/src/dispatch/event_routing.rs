@@ -3,10 +3,12 @@
 use serde::Deserialize;
 use shared_protocol::{CdpEvent, Payload as _, SessionId};
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
-use crate::sessions::model::{Seat, Virtual};
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
+use crate::sessions::model::Virtual;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 impl Relay {
     pub(crate) fn forward_event(

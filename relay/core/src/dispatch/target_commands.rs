@@ -1,19 +1,18 @@
 //! Commands on a session over a target. Most pass on as they are; those whose effect the other
 //! sessions over the same target would feel are shared out first.
 
-use shared_protocol::{CdpCommand, Extra, LogLevel, Payload as _, SessionId};
+use shared_protocol::LogLevel;
 
+use crate::Relay;
 use crate::browser::folders;
-use crate::cdp::payload::{Payload, RelayMessage};
-use crate::cdp::{Command, Error};
+use crate::cdp::Command;
+use crate::cdp::payload::Payload;
 use crate::dispatch::browser_commands::serves_on_target;
-use crate::requests::pending::{Asker, Purpose, QUICK, Request, is_quick};
-use crate::sessions::model::Seat;
+use crate::ids::Seat;
+use crate::requests::pending::{Asker, Purpose};
 use crate::sharing::overrides::Rule;
 use crate::sharing::{dom_breakpoints as stops, tracing as trace};
-use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 impl Relay {
     pub(crate) fn target_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
@@ -110,70 +109,6 @@ impl Relay {
         }
     }
 
-    /// Passes a command on to the client's extension and remembers who waits for the reply.
-    pub(crate) fn forward(
-        &mut self,
-        seat: &Seat,
-        command: Command,
-        real: &SessionId,
-        purpose: Purpose,
-        turn: &mut Turn,
-    ) {
-        let Some(connection) = self.connection_of(seat) else { return };
-        let quick = is_quick(&command.method);
-        let id = self.requests.add(Request {
-            connection,
-            session: Some(real.clone()),
-            asker: Some(Asker::new(seat, &command)),
-            purpose,
-            deadline: quick.then(|| turn.now + QUICK),
-            needs: None,
-            on_refusal: OnRefusal::of(&command),
-        });
-        if quick && let Some(on) = self.virtual_mut(seat) {
-            on.outstanding.insert(id);
-        }
-        let command = cdp_command(command.method, Some(real.clone()), command.params);
-        turn.tell_extension(connection, RelayMessage::Command { id, command });
-    }
-
-    /// Asks an extension for something that has no session, or that the relay itself wants to know.
-    pub(crate) fn ask(
-        &mut self,
-        connection: ConnectionId,
-        asker: Option<Asker>,
-        real: Option<&SessionId>,
-        (method, params): (&str, Option<Payload>),
-        purpose: Purpose,
-        turn: &mut Turn,
-    ) {
-        let deadline = Some(turn.now + QUICK);
-        let session = real.cloned();
-        let on_refusal = OnRefusal::of_own(method, params.as_ref());
-        let request =
-            Request { connection, session, asker, purpose, deadline, needs: None, on_refusal };
-        let id = self.requests.add(request);
-        let command = cdp_command(method.to_owned(), real.cloned(), params);
-        turn.tell_extension(connection, RelayMessage::Command { id, command });
-    }
-
-    /// Sends a command of our own, whose answer nobody waits for.
-    pub(crate) fn tell_target(
-        &mut self,
-        connection: ConnectionId,
-        real: &SessionId,
-        method: &str,
-        params: Option<Payload>,
-        turn: &mut Turn,
-    ) {
-        if self.deferred_own(connection, real, method, params.as_ref()) {
-            return;
-        }
-        let command = cdp_command(method.to_owned(), Some(real.clone()), params);
-        let message = RelayMessage::Command { id: self.requests.unasked(), command };
-        turn.tell_extension(connection, message);
-    }
-
     /// A font set can be given once per tab; a client that gives another keeps the first.
     fn set_fonts(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let Some(target) = self.target_under_mut(seat) else { return };
@@ -189,27 +124,6 @@ impl Relay {
 const KEPT_BACK: &str = "a client asked to bring a tab to the front; it works behind, as the user's \
                          browser is the user's (serve --allow-focus lets clients do it)";
 
-pub(crate) fn cdp_command(
-    method: String,
-    session_id: Option<SessionId>,
-    params: Option<Payload>,
-) -> CdpCommand<Payload> {
-    CdpCommand { method, session_id, params, source: None, extra: Extra::default() }
-}
-
-/// Reads parameters as the answer to them would.
-///
-/// # Errors
-///
-/// Gives Chrome's error for parameters that do not fit.
-pub(crate) fn params<T: serde::de::DeserializeOwned>(command: &Command) -> Result<T, Error> {
-    match &command.params {
-        Some(params) => params.read(),
-        None => Payload::empty_object().read(),
-    }
-    .map_err(|error| Error::invalid_params(error.to_string()))
-}
-
 /// Gives object groups a name of the session's own, so that releasing one leaves those of the other
 /// sessions alone.
 fn with_own_object_group(seat: &Seat, command: Command) -> Command {
@@ -221,7 +135,7 @@ fn with_own_object_group(seat: &Seat, command: Command) -> Command {
     if !mentioned {
         return command;
     }
-    let fields = params::<BTreeMap<String, Box<RawValue>>>(&command);
+    let fields = command.read_params::<BTreeMap<String, Box<RawValue>>>();
     let Ok(mut fields) = fields else { return command };
     let group = fields.get(GROUP).and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let Some(group) = group else { return command };

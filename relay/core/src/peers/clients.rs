@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::browser::permissions::Rule;
 use crate::confinement::Confinement;
-use crate::sessions::model::{Seat, Session, Sessions};
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
+use crate::sessions::model::{Session, Sessions};
 use crate::sharing::tracing::Trace;
-use crate::{ClientId, ConnectionId};
 
 #[derive(Debug, Default)]
 pub(crate) struct Clients(BTreeMap<ClientId, Client>);

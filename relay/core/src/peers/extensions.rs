@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
+use crate::Effect;
 use crate::browser::downloads::Downloads;
 use crate::browser::permissions::Rule;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::version::BrowserVersion;
+use crate::ids::ConnectionId;
 use crate::peers::reconnect::{Held, Presence};
 use crate::sessions::model::{Kind, Virtual};
 use crate::targets::model::{Target, Targets};
-use crate::{ConnectionId, Effect};
 
 /// How long an extension that answers pings may say nothing. A message may be large, and the machine
 /// busy.

@@ -1,13 +1,13 @@
 //! What not every extension understands: asked for here, and said once when it is missing.
 
-use shared_protocol::{Extra, Feature, LogLevel, Notice, RequestId, Understood};
+use shared_protocol::{Extra, Feature, LogLevel, Notice, Understood};
 
+use crate::Relay;
 use crate::cdp::Error;
 use crate::cdp::payload::RelayMessage;
-use crate::requests::pending::Request;
-use crate::sessions::model::Seat;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 impl Relay {
     /// The proof that an extension understands what is to be sent to it, if it does. If not, the
@@ -54,19 +54,6 @@ impl Relay {
             let words = feature.map(|(feature, extension)| extension.too_old_for(feature));
             Error::server(words.unwrap_or_default())
         })
-    }
-
-    pub(crate) fn ask_extension(
-        &mut self,
-        request: Request,
-        message: impl FnOnce(RequestId) -> RelayMessage,
-        turn: &mut Turn,
-    ) {
-        let connection = request.connection;
-        let id = self.requests.unasked();
-        let message = message(id);
-        self.requests.insert(id, Request { needs: message.feature(), ..request });
-        turn.tell_extension(connection, message);
     }
 
     /// An extension answered as those do that do not know what they are asked, whatever it said of

@@ -9,6 +9,7 @@ use shared_protocol::{
 
 use crate::cdp::Error;
 use crate::cdp::payload::{ExtensionMessage, Payload};
+use crate::ids::ConnectionId;
 use crate::peers::extensions::Extension;
 use crate::peers::reconnect::Inheritance;
 use crate::requests::data_urls as data_addresses;
@@ -16,7 +17,7 @@ use crate::requests::pending::{Purpose, QUICK, Request};
 use crate::sessions::teardown::closed;
 use crate::targets::announce::InfoEvent;
 use crate::turn::Turn;
-use crate::{ConnectionId, Effect, MAX_EXTENSIONS, MAX_UNPROVEN, PING_INTERVAL, Relay};
+use crate::{Effect, MAX_EXTENSIONS, MAX_UNPROVEN, PING_INTERVAL, Relay};
 
 /// Answers of `chrome.debugger` to all commands that wait when a tab closes.
 const DETACHED: &str = "Detached while handling command.";

@@ -9,12 +9,13 @@ use shared_protocol::{CloseCode, Feature, Features, LogLevel, SessionId, StableK
 use crate::browser::downloads::Downloads;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::{Command, Error, Frame};
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
 use crate::peers::extensions::{Extension, NO_EXTENSION};
 use crate::requests::pending::Asker;
-use crate::sessions::model::Seat;
 use crate::targets::model::Targets;
 use crate::turn::Turn;
-use crate::{ClientId, ConnectionId, Effect, Relay};
+use crate::{Effect, Relay};
 
 /// How long a worker may be away. It starts within a fraction of a second once something wakes it.
 const AWAY: Duration = Duration::from_secs(5);

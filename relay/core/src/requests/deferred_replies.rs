@@ -11,8 +11,9 @@ use shared_protocol::RequestId;
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
+use crate::ids::Seat;
 use crate::requests::pending::Asker;
-use crate::sessions::model::{Seat, Virtual};
+use crate::sessions::model::Virtual;
 use crate::turn::Turn;
 
 #[derive(Debug)]

@@ -5,16 +5,17 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
+use crate::Effect;
 use crate::browser::cookies::{InJar, Question};
 use crate::browser::downloads::Search;
 use crate::browser::windows::WindowStep;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error, Frame};
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::data_urls as data_addresses;
 use crate::requests::rollback::Before;
-use crate::sessions::model::Seat;
 use crate::targets::restricted::OnRefusal;
-use crate::{ConnectionId, Effect};
 
 /// How long a command may take that has no reason to take long.
 pub(crate) const QUICK: Duration = Duration::from_secs(10);

@@ -9,8 +9,8 @@ use crate::cdp::payload::Payload;
 use crate::cdp::target_filter::Filter;
 use crate::cdp::{Command, Error};
 use crate::dispatch::browser_commands::OneTarget;
-use crate::dispatch::target_commands::params;
-use crate::sessions::model::{Kind, MAX_SESSIONS, Seat, Session};
+use crate::ids::Seat;
+use crate::sessions::model::{Kind, MAX_SESSIONS, Session};
 use crate::targets::announce::{InfoEvent, send_attached};
 use crate::targets::children::SetAutoAttach;
 use crate::turn::Turn;
@@ -29,7 +29,7 @@ impl Relay {
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
-        let asked: SetAutoAttach = params(command)?;
+        let asked: SetAutoAttach = command.read_params()?;
         let flatten = asked.flatten;
         let wanted = asked.wanted();
         if wanted.is_some() && !flatten {
@@ -69,7 +69,7 @@ impl Relay {
             filter: Option<Filter>,
         }
 
-        let wanted: SetDiscoverTargets = params(command)?;
+        let wanted: SetDiscoverTargets = command.read_params()?;
         let filter = wanted.discover.then(|| wanted.filter.unwrap_or_default());
         let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
         let begins = filter.is_some() && session.discover.is_none();
@@ -102,7 +102,7 @@ impl Relay {
             filter: Filter,
         }
 
-        let GetTargets { filter } = params(command)?;
+        let GetTargets { filter } = command.read_params()?;
         let mut infos = self.open_infos(seat);
         infos.retain(|info| filter.admits(&info.kind));
         Ok(Payload::of(&json!({ "targetInfos": infos })))
@@ -114,7 +114,7 @@ impl Relay {
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
-        let OneTarget { target_id } = params(command)?;
+        let OneTarget { target_id } = command.read_params()?;
         if target_id == self.browser_id {
             return self.attach_to_browser_target(seat, turn);
         }
@@ -162,7 +162,7 @@ impl Relay {
             target_id: Option<TargetId>,
         }
 
-        let Detach { session_id, target_id } = params(command)?;
+        let Detach { session_id, target_id } = command.read_params()?;
         let session = session_id.or_else(|| self.session_below(seat, &target_id?));
         let session =
             session.ok_or_else(|| Error::new(-32602, "No session for given target id"))?;

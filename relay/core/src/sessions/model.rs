@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use shared_protocol::{RequestId, SessionId};
 
-use crate::ClientId;
 use crate::cdp::target_filter::Filter;
 use crate::requests::deferred_replies::Later;
 use crate::sharing::dom_breakpoints::Stop;
@@ -16,14 +15,6 @@ use crate::sharing::screencast::Watching;
 
 /// How many sessions a client may have open.
 pub(crate) const MAX_SESSIONS: usize = 2000;
-
-/// One session of one client.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Seat {
-    pub(crate) client: ClientId,
-    /// Empty for the socket itself, as in CDP.
-    pub(crate) session: SessionId,
-}
 
 #[derive(Debug)]
 pub(crate) struct Sessions(BTreeMap<SessionId, Session>);
@@ -103,18 +94,6 @@ pub(crate) struct Virtual {
     /// Its commands that Chrome will answer soon; answers of ours may have to wait for them.
     pub(crate) outstanding: BTreeSet<RequestId>,
     pub(crate) later: VecDeque<Later>,
-}
-
-impl Seat {
-    /// The socket itself.
-    pub(crate) fn root(client: ClientId) -> Self {
-        Self { client, session: SessionId::new("") }
-    }
-
-    /// How frames name the session: not at all, for the socket itself.
-    pub(crate) fn on_wire(&self) -> Option<SessionId> {
-        (!self.session.as_str().is_empty()).then(|| self.session.clone())
-    }
 }
 
 impl Session {

@@ -5,13 +5,15 @@ use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId}
 
 use crate::cdp::Error;
 use crate::cdp::payload::Payload;
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::{Kind, Seat, Session, Virtual};
+use crate::sessions::model::{Kind, Session, Virtual};
 use crate::sharing::tracing as trace;
 use crate::targets::announce::tab_info;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{ClientId, ConnectionId, Effect, Relay};
+use crate::{Effect, Relay};
 
 impl Relay {
     /// Ends a session and all below it, the lowest first, and tells their parents. One whose target

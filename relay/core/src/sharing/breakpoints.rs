@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload as _, SessionId};
 
+use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::sharing::dom_breakpoints as stops;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 const REMOVE: &str = "Debugger.removeBreakpoint";
 
@@ -38,7 +38,7 @@ impl Relay {
         let real = on.real.clone();
         let purpose = match command.method.as_str() {
             REMOVE => {
-                let id = params::<Breakpoint>(&command).map(|it| it.breakpoint_id);
+                let id = command.read_params::<Breakpoint>().map(|it| it.breakpoint_id);
                 let id = id.unwrap_or_default();
                 on.breakpoints.remove(&id);
                 if self.others(seat).any(|other| other.breakpoints.contains(&id)) {

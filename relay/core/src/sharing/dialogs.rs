@@ -4,13 +4,14 @@
 
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{ClientId, ConnectionId, Relay};
 
 const OPENING: &str = "Page.javascriptDialogOpening";
 

@@ -4,13 +4,13 @@
 use serde_json::Value;
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 const SET: &str = "DOMDebugger.set";
 const REMOVE: &str = "DOMDebugger.remove";
@@ -38,7 +38,7 @@ pub(crate) fn is_reason(reason: &str) -> bool {
 impl Relay {
     pub(crate) fn stop_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
-        let params = match params::<Value>(&command) {
+        let params = match command.read_params::<Value>() {
             Ok(params) => params,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };

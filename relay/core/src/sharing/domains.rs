@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::deferred_replies::{Later, LocalAnswer};
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::sharing::dialogs::Dialog;
 use crate::sharing::target_state::Domain;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 /// Chrome has far fewer; whatever else clients call a domain has no events.
 const MAX_DOMAINS: usize = 200;
@@ -205,7 +205,7 @@ impl Relay {
         }
 
         let asker = Asker::new(seat, &command);
-        let wanted = match params::<SetLifecycle>(&command) {
+        let wanted = match command.read_params::<SetLifecycle>() {
             Ok(wanted) => wanted.enabled,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };

@@ -10,15 +10,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use shared_protocol::{Payload as _, SessionId};
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
 use crate::requests::rollback::Before;
-use crate::sessions::model::Seat;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 use paused::{Paused, PausedEvent};
 use wanted::Pattern;
 
@@ -44,7 +44,7 @@ impl Relay {
 
         let since = self.commands;
         let wanted = if command.method == "Fetch.enable" {
-            match params::<Enable>(&command) {
+            match command.read_params::<Enable>() {
                 Ok(enable) => Some(Wanted {
                     patterns: enable.patterns.filter(|patterns| !patterns.is_empty()),
                     auth: enable.handle_auth_requests,
@@ -179,7 +179,7 @@ impl Relay {
     /// A decision about a held request, or a question about its response.
     pub(crate) fn fetch_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
-        let OneRequest { request_id } = match params(&command) {
+        let OneRequest { request_id } = match command.read_params() {
             Ok(named) => named,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
@@ -194,7 +194,7 @@ impl Relay {
         }
         match command.method.as_str() {
             "Fetch.continueRequest" | "Fetch.continueResponse" => {
-                let changes = params::<Map<String, Value>>(&command).unwrap_or_default();
+                let changes = command.read_params::<Map<String, Value>>().unwrap_or_default();
                 if changes.get("interceptResponse") == Some(&Value::Bool(true)) {
                     paused.wants_response.push(seat.clone());
                 }
@@ -293,6 +293,6 @@ fn leaves_open(command: &Command) -> bool {
         auth_challenge_response: BTreeMap<String, Value>,
     }
 
-    let answer = params::<ContinueWithAuth>(command);
+    let answer = command.read_params::<ContinueWithAuth>();
     answer.is_ok_and(|it| it.auth_challenge_response.get("response") == Some(&"Default".into()))
 }

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
 use crate::requests::rollback::Before;
-use crate::sessions::model::Seat;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 pub(crate) use rules::{Rule, Setting};
 
 /// What one session wishes.

@@ -5,14 +5,14 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
 use crate::requests::rollback::Before;
-use crate::sessions::model::Seat;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 const START: &str = "Page.startScreencast";
 const STOP: &str = "Page.stopScreencast";
@@ -113,7 +113,7 @@ impl Relay {
     ) {
         let asker = Asker::new(seat, &command);
         let before = self.cast_for_all(connection, real);
-        let wanted = params::<Cast>(&command).and_then(|wanted| match &before {
+        let wanted = command.read_params::<Cast>().and_then(|wanted| match &before {
             Some(running) if running.format() != wanted.format() => Err(Error::server(format!(
                 "Screencast is already active as {}: ask for that format",
                 running.format()
@@ -207,7 +207,7 @@ impl Relay {
         }
 
         let asker = Asker::new(seat, &command);
-        let cast = match params::<Ack>(&command) {
+        let cast = match command.read_params::<Ack>() {
             Ok(Ack { session_id }) => session_id,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };

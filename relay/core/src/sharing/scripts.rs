@@ -3,13 +3,14 @@
 use serde::Deserialize;
 use shared_protocol::{Payload as _, SessionId};
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::{Seat, Virtual};
+use crate::sessions::model::Virtual;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 /// A script that exposes a function is shorter.
 const SHORT: usize = 4096;
@@ -54,7 +55,7 @@ impl Relay {
             on.note_script(&command);
             return self.forward(seat, command, &real, Purpose::AddScript, turn);
         }
-        let named = params::<Script>(&command).map(|script| {
+        let named = command.read_params::<Script>().map(|script| {
             on.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
         });
         let own = named.ok().filter(|identifier| on.scripts.remove(identifier));
@@ -114,7 +115,7 @@ impl Relay {
 
     pub(crate) fn binding_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
-        let Binding { name } = match params(&command) {
+        let Binding { name } = match command.read_params() {
             Ok(binding) => binding,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };

@@ -5,12 +5,13 @@ mod categories;
 
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::{Command, Error};
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::Seat;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{ClientId, ConnectionId, Relay};
 
 /// A trace on a browser-level session.
 #[derive(Debug, Clone)]

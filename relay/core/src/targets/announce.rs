@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared_protocol::{AttachedToTarget, Extra, LogLevel, Payload as _, SessionId, TargetId};
 
+use crate::Relay;
 use crate::cdp::payload::{Payload, TargetInfo};
 use crate::confinement::is_web;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::Purpose;
-use crate::sessions::model::{Kind, Seat, Session, Virtual};
+use crate::sessions::model::{Kind, Session, Virtual};
 use crate::targets::children::is_browser_with_auto_attach;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 impl Relay {
     /// The extension controls another tab.

@@ -6,18 +6,19 @@ use serde::Deserialize;
 use serde_json::json;
 use shared_protocol::{AttachedToTarget, LogLevel, SessionId, TargetId};
 
+use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_filter::Filter;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::dispatch::target_commands::params;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::deferred_replies::LocalAnswer;
 use crate::requests::pending::{Asker, Purpose};
-use crate::sessions::model::{AutoAttach, Kind, Seat, Session};
+use crate::sessions::model::{AutoAttach, Kind, Session};
 use crate::targets::announce::look_at_url;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 /// How long a frame or worker may be kept from running by sessions that asked for that.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,7 +55,7 @@ impl Relay {
     /// `Target.setAutoAttach` on a session over a target. Chrome attaches once, to everything.
     pub(crate) fn set_children_wanted(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
         let asker = Asker::new(seat, &command);
-        let wanted = match params::<SetAutoAttach>(&command) {
+        let wanted = match command.read_params::<SetAutoAttach>() {
             Ok(wanted) => wanted.wanted(),
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };

@@ -2,9 +2,11 @@
 
 use shared_protocol::SessionId;
 
-use crate::sessions::model::{Kind, Seat, Virtual};
+use crate::Relay;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
+use crate::sessions::model::{Kind, Virtual};
 use crate::targets::model::Target;
-use crate::{ConnectionId, Relay};
 
 impl Relay {
     pub(crate) fn virtual_of(&self, seat: &Seat) -> Option<&Virtual> {

@@ -6,7 +6,7 @@ use shared_protocol::{SessionId, TargetId};
 
 use crate::cdp::payload::TargetInfo;
 use crate::confinement::is_web;
-use crate::sessions::model::Seat;
+use crate::ids::Seat;
 use crate::sharing::target_state::Shared;
 use crate::targets::restricted::Restriction;
 

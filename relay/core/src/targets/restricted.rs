@@ -10,14 +10,15 @@ mod refusal;
 use serde_json::json;
 use shared_protocol::{Extra, Feature, LogLevel, RequestId, SessionId, TabQuery, Understood};
 
+use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::cdp_command;
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose, QUICK, Request};
-use crate::sessions::model::Seat;
+use crate::requests::send::extension_command;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 pub(crate) use refusal::{OnRefusal, WORDS};
 use refusal::{exception, is_refusal};
 
@@ -187,7 +188,7 @@ impl Relay {
                     script,
                 }),
             };
-            let command = cdp_command(method, Some(real.clone()), params);
+            let command = extension_command(method, Some(real.clone()), params);
             self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
         }
         let waiting = self.requests.end(|request| is_leaving(request, connection, real));

@@ -4,14 +4,16 @@
 
 use shared_protocol::SessionId;
 
+use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::confinement::is_web;
-use crate::sessions::model::{Seat, Session};
+use crate::ids::Seat;
+use crate::ids::{ClientId, ConnectionId};
+use crate::sessions::model::Session;
 use crate::targets::announce::{InfoEvent, TargetDestroyed, tab_info};
 use crate::targets::children::is_browser_with_auto_attach;
 use crate::targets::model::{Target, Targets};
 use crate::turn::Turn;
-use crate::{ClientId, ConnectionId, Relay};
 
 impl Relay {
     /// Returns whether a client may know of a target.

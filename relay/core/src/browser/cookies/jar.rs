@@ -8,16 +8,17 @@ use shared_protocol::{
     Understood,
 };
 
+use super::NewCookies;
 use super::jobs::{Aim, Job, Question};
 use super::shapes::{self, NewCookie};
-use super::{NewCookies, params};
+use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
+use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::requests::pending::{Asker, Purpose, QUICK, Request};
-use crate::sessions::model::Seat;
 use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 /// Shows that the extension can be asked for cookies.
 type Proof = Understood<{ Feature::Cookies as u8 }>;
@@ -182,7 +183,7 @@ impl InJar {
 }
 
 fn settings(command: &Command) -> Result<Vec<Call>, Error> {
-    let new: NewCookies = params(command)?;
+    let new: NewCookies = command.read_params()?;
     let call = |cookie: NewCookie| Ok(Call { details: cookie.setting()?, name: Some(cookie.name) });
     new.cookies.into_iter().map(call).collect()
 }

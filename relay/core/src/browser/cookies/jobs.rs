@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::key::{Doomed, Key};
 use super::shapes::NewCookie;
-use crate::ClientId;
 use crate::cdp::Error;
+use crate::ids::ClientId;
 use crate::requests::pending::Asker;
 
 /// How many cookies of its own a client is known by; the oldest are forgotten first.

@@ -3,8 +3,9 @@
 //! knows are counted, and given out in the order in which they began.
 
 use super::{Download, Downloads, Reason, Search};
+use crate::Relay;
+use crate::ids::ConnectionId;
 use crate::turn::Turn;
-use crate::{ConnectionId, Relay};
 
 /// The downloads from one address that are being named.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use shared_protocol::Payload as _;
 
 use crate::cdp::payload::Payload;
-use crate::sessions::model::Seat;
+use crate::ids::Seat;
 use crate::turn::Turn;
 
 /// How many held requests of one target are followed; beyond that, the oldest are left to whoever

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use super::Wish;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::dispatch::target_commands::params;
 use crate::sessions::model::Virtual;
 use table::{ALIASES, RULES};
 
@@ -53,7 +52,7 @@ impl Rule {
 
     pub(super) fn setting(&'static self, command: &Command) -> Setting {
         let which = self.of.and_then(|name| {
-            let fields = params::<Map<String, Value>>(command).ok()?;
+            let fields = command.read_params::<Map<String, Value>>().ok()?;
             fields.get(name)?.as_str().map(str::to_owned)
         });
         Setting { rule: self, which }
@@ -75,7 +74,7 @@ impl Rule {
         if method != self.method && method == self.reset.0 {
             return true;
         }
-        let fields = params::<Map<String, Value>>(command).unwrap_or_default();
+        let fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
         let is_empty = |name| {
             fields.get(name).is_none_or(|value: &Value| {
                 value.as_array().is_none_or(Vec::is_empty)

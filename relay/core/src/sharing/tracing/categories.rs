@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::dispatch::target_commands::params;
 
 /// What the performance panel of DevTools, Playwright, Puppeteer and Lighthouse ask for, without
 /// `navigation`, `net` and `netlog`, which tell of all tabs, and without what Chrome writes about itself.
@@ -68,7 +67,7 @@ const KEPT: [&str; 3] = ["recordMode", "traceBufferSizeInKb", "enableArgumentFil
 /// Says that nothing is left, or that it is said in a way that cannot be read.
 pub(super) fn limited(command: Command) -> Result<Command, Error> {
     type Fields = Map<String, Value>;
-    let mut fields: Fields = params(&command)?;
+    let mut fields: Fields = command.read_params()?;
     if fields.contains_key("perfettoConfig") {
         return Err(Error::server("perfettoConfig is not available here: use traceConfig"));
     }

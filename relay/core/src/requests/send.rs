@@ -1,0 +1,98 @@
+//! The only ways in which commands go to an extension.
+
+use shared_protocol::{CdpCommand, Extra, RequestId, SessionId};
+
+use crate::Relay;
+use crate::cdp::Command;
+use crate::cdp::payload::{Payload, RelayMessage};
+use crate::ids::{ConnectionId, Seat};
+use crate::requests::pending::{Asker, Purpose, QUICK, Request, is_quick};
+use crate::targets::restricted::OnRefusal;
+use crate::turn::Turn;
+
+impl Relay {
+    /// Passes a command on to the client's extension and remembers who waits for the reply.
+    pub(crate) fn forward(
+        &mut self,
+        seat: &Seat,
+        command: Command,
+        real: &SessionId,
+        purpose: Purpose,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(seat) else { return };
+        let quick = is_quick(&command.method);
+        let id = self.requests.add(Request {
+            connection,
+            session: Some(real.clone()),
+            asker: Some(Asker::new(seat, &command)),
+            purpose,
+            deadline: quick.then(|| turn.now + QUICK),
+            needs: None,
+            on_refusal: OnRefusal::of(&command),
+        });
+        if quick && let Some(on) = self.virtual_mut(seat) {
+            on.outstanding.insert(id);
+        }
+        let command = extension_command(command.method, Some(real.clone()), command.params);
+        turn.tell_extension(connection, RelayMessage::Command { id, command });
+    }
+
+    /// Asks an extension for something that has no session, or that the relay itself wants to know.
+    pub(crate) fn ask(
+        &mut self,
+        connection: ConnectionId,
+        asker: Option<Asker>,
+        real: Option<&SessionId>,
+        (method, params): (&str, Option<Payload>),
+        purpose: Purpose,
+        turn: &mut Turn,
+    ) {
+        let deadline = Some(turn.now + QUICK);
+        let session = real.cloned();
+        let on_refusal = OnRefusal::of_own(method, params.as_ref());
+        let request =
+            Request { connection, session, asker, purpose, deadline, needs: None, on_refusal };
+        let id = self.requests.add(request);
+        let command = extension_command(method.to_owned(), real.cloned(), params);
+        turn.tell_extension(connection, RelayMessage::Command { id, command });
+    }
+
+    /// Sends a command of our own, whose answer nobody waits for.
+    pub(crate) fn tell_target(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        method: &str,
+        params: Option<Payload>,
+        turn: &mut Turn,
+    ) {
+        if self.deferred_own(connection, real, method, params.as_ref()) {
+            return;
+        }
+        let command = extension_command(method.to_owned(), Some(real.clone()), params);
+        let message = RelayMessage::Command { id: self.requests.unasked(), command };
+        turn.tell_extension(connection, message);
+    }
+
+    pub(crate) fn ask_extension(
+        &mut self,
+        request: Request,
+        message: impl FnOnce(RequestId) -> RelayMessage,
+        turn: &mut Turn,
+    ) {
+        let connection = request.connection;
+        let id = self.requests.unasked();
+        let message = message(id);
+        self.requests.insert(id, Request { needs: message.feature(), ..request });
+        turn.tell_extension(connection, message);
+    }
+}
+
+pub(crate) fn extension_command(
+    method: String,
+    session_id: Option<SessionId>,
+    params: Option<Payload>,
+) -> CdpCommand<Payload> {
+    CdpCommand { method, session_id, params, source: None, extra: Extra::default() }
+}

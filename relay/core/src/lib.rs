@@ -11,6 +11,7 @@ mod ids;
 mod peers;
 mod requests;
 mod sessions;
+mod settings;
 mod sharing;
 mod status;
 mod targets;
@@ -33,9 +34,11 @@ use ids::Seat;
 pub use ids::{ClientId, ConnectionId};
 use peers::clients::{Client, Clients};
 use peers::extensions::{Extension, Extensions};
-use requests::pending::{Asker, Purpose, Request, Requests};
+use requests::asker::Asker;
+use requests::pending::{Request, Requests};
+use requests::purpose::Purpose;
+use requests::refusal::OnRefusal;
 use sessions::model::{Kind, Sessions};
-use targets::restricted::OnRefusal;
 use turn::Turn;
 
 /// How many clients may be connected, and how many extensions. Those that have not proven themselves

@@ -18,9 +18,12 @@ use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::requests::asker::Asker;
+use crate::requests::pending::{QUICK, Request};
+use crate::requests::purpose::Purpose;
+use crate::requests::purpose::{Reason, Search};
+use crate::requests::refusal::OnRefusal;
 use crate::sessions::model::{DownloadBehavior, Session};
-use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
 use crate::{Effect, Relay};
 use naming::Count;
@@ -80,22 +83,6 @@ struct Download {
     is_denied: bool,
     /// Whether it came from the web into a page of the web, so that confined clients may know of it.
     is_web: bool,
-}
-
-/// Why the extension was asked for a download.
-#[derive(Debug, Clone)]
-pub(crate) struct Search {
-    guid: String,
-    reason: Reason,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reason {
-    /// Only to know which of Chrome's it is.
-    Name,
-    Copy,
-    Cancel,
-    Remove,
 }
 
 #[derive(Deserialize)]

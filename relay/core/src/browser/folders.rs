@@ -8,7 +8,8 @@ use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
 pub(crate) const SET_FILES: &str = "DOM.setFileInputFiles";

@@ -6,25 +6,23 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use shared_protocol::{
-    Extra, Feature, PermissionName, PermissionRule, PermissionSetting, Permissions, Understood,
-};
+use shared_protocol::{Extra, Feature, PermissionName, PermissionSetting, Permissions, Understood};
 
 use crate::browser::cookies::origin;
-use crate::cdp::payload::{Payload, RelayMessage};
+use crate::cdp::payload::{Payload, PermissionRule as Rule, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
-use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::requests::asker::Asker;
+use crate::requests::pending::{QUICK, Request};
+use crate::requests::purpose::Purpose;
+use crate::requests::refusal::OnRefusal;
 use crate::requests::rollback::Before;
-use crate::targets::restricted::OnRefusal;
 use crate::turn::Turn;
 use crate::{AgentsMay, Extension, Relay};
 
 /// Shows that the extension can be told what sites may do.
 type Proof = Understood<{ Feature::Permissions as u8 }>;
-
-pub(crate) type Rule = PermissionRule<Payload>;
 
 /// How many rules one client may make.
 const MAX_RULES: usize = 1000;

@@ -14,10 +14,13 @@ use crate::cdp::{Command, Error};
 use crate::dispatch::browser_commands::OneTarget;
 use crate::ids::Seat;
 use crate::peers::clients::Client;
-use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::requests::asker::Asker;
+use crate::requests::pending::{QUICK, Request};
+use crate::requests::purpose::Purpose;
+use crate::requests::purpose::WindowStep;
+use crate::requests::refusal::OnRefusal;
 use crate::sessions::model::Kind;
-use crate::sharing::overrides::Rule;
-use crate::targets::restricted::OnRefusal;
+use crate::settings::overrides::Rule;
 use crate::turn::Turn;
 
 const METRICS: &str = "Emulation.setDeviceMetricsOverride";
@@ -27,21 +30,6 @@ const NO_WINDOW: &str = "Browser window not found";
 
 /// How many windows a client is known to know; beyond, the oldest is forgotten.
 const MAX_WINDOWS: usize = 256;
-
-/// What is to be made of an answer about a window.
-#[derive(Debug)]
-pub(crate) enum WindowStep {
-    /// `Browser.getWindowForTarget`
-    Found,
-    /// `Browser.getWindowBounds`
-    Bounds,
-    /// `Browser.setContentsSize`: the page is to be so large.
-    Resize { width: Option<i64>, height: Option<i64> },
-    /// `DOM.setFileInputFiles`, for a folder: its page is to be shown.
-    Folder(Command),
-    /// It was changed.
-    Changed,
-}
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

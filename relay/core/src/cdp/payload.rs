@@ -17,6 +17,9 @@ pub type ExtensionMessage = shared_protocol::ExtensionMessage<Payload>;
 /// A target as the relay stores it.
 pub type TargetInfo = shared_protocol::TargetInfo<Payload>;
 
+/// What a site may do, as extensions are told it.
+pub type PermissionRule = shared_protocol::PermissionRule<Payload>;
+
 impl Payload {
     /// `{}`, the result of a command that has nothing to say.
     #[must_use]

@@ -11,12 +11,14 @@ use crate::cdp::payload::{Payload, RelayMessage, TargetInfo};
 use crate::cdp::version::BrowserVersion;
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose, Request};
+use crate::requests::asker::Asker;
+use crate::requests::pending::Request;
+use crate::requests::purpose::Purpose;
+use crate::requests::refusal::{self, OnRefusal};
 use crate::requests::send::extension_command;
 use crate::sessions::model::Kind;
 use crate::targets::announce::InfoEvent;
 use crate::targets::model::Target;
-use crate::targets::restricted::{self, OnRefusal};
 use crate::turn::Turn;
 use crate::{Extension, Relay};
 
@@ -218,7 +220,7 @@ impl Relay {
         Error::server(match tabs.as_slice() {
             [] => NO_TAB,
             tabs if tabs.iter().all(|tab| tab.is_crashed) => ALL_CRASHED,
-            _ => restricted::WORDS,
+            _ => refusal::WORDS,
         })
     }
 

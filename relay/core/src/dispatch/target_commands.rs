@@ -9,8 +9,9 @@ use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::dispatch::browser_commands::serves_on_target;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose};
-use crate::sharing::overrides::Rule;
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
+use crate::settings::overrides::Rule;
 use crate::sharing::{dom_breakpoints as stops, tracing as trace};
 use crate::turn::Turn;
 

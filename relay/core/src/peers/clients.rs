@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::browser::permissions::Rule;
+use crate::cdp::payload::PermissionRule as Rule;
 use crate::confinement::Confinement;
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};

@@ -7,7 +7,7 @@ use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
 use crate::Effect;
 use crate::browser::downloads::Downloads;
-use crate::browser::permissions::Rule;
+use crate::cdp::payload::PermissionRule as Rule;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::version::BrowserVersion;
 use crate::ids::ConnectionId;

@@ -12,7 +12,7 @@ use crate::cdp::{Command, Error, Frame};
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
 use crate::peers::extensions::{Extension, NO_EXTENSION};
-use crate::requests::pending::Asker;
+use crate::requests::asker::Asker;
 use crate::targets::model::Targets;
 use crate::turn::Turn;
 use crate::{Effect, Relay};

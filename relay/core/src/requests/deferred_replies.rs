@@ -12,7 +12,7 @@ use shared_protocol::RequestId;
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::ids::Seat;
-use crate::requests::pending::Asker;
+use crate::requests::asker::Asker;
 use crate::sessions::model::Virtual;
 use crate::turn::Turn;
 

@@ -5,17 +5,12 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
-use crate::Effect;
-use crate::browser::cookies::{InJar, Question};
-use crate::browser::downloads::Search;
-use crate::browser::windows::WindowStep;
-use crate::cdp::payload::Payload;
-use crate::cdp::{Command, Error, Frame};
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::data_urls as data_addresses;
-use crate::requests::rollback::Before;
-use crate::targets::restricted::OnRefusal;
+
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
+use crate::requests::refusal::OnRefusal;
 
 /// How long a command may take that has no reason to take long.
 pub(crate) const QUICK: Duration = Duration::from_secs(10);
@@ -48,62 +43,6 @@ pub(crate) struct Request {
     pub(crate) on_refusal: OnRefusal,
 }
 
-/// A client's command, while its answer is being found.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asker {
-    pub(crate) seat: Seat,
-    /// The client's own id for the command.
-    pub(crate) id: RequestId,
-}
-
-/// What the answer to a request is to the relay, beyond something to pass on.
-#[derive(Debug)]
-pub(crate) enum Purpose {
-    /// Nothing.
-    Forward,
-    /// It says whether Chrome takes a wish; if not, what was wished before counts.
-    Wish(Before),
-    /// It ends something that runs the page's own code, which may open a dialog.
-    RunsPage { opens_data: bool },
-    /// It comes after the children that are there already.
-    AutoAttach,
-    /// It says whether the asker's trace runs.
-    StartTrace,
-    /// It says whether the dialog is answered.
-    AnswerDialog,
-    /// The end of its target is its success.
-    CloseTarget,
-    /// It comes from a page that took the place of one that was to close, and is to close as well.
-    CloseAgain,
-    /// It says whether a domain is on, also for those who asked meanwhile.
-    Enable { domain: String, attempt: u64 },
-    /// It names a script that belongs to the asker.
-    AddScript,
-    /// It names a breakpoint that belongs to the asker.
-    AddBreakpoint,
-    /// It is the first tab, for clients that found none.
-    InitialTab,
-    /// As [`Purpose::InitialTab`], of an extension that announces it like any other tab.
-    FirstTab,
-    /// It is part of the cookies that a client may see.
-    Cookies(Question),
-    /// As [`Purpose::Cookies`], in the words of `chrome.cookies`.
-    CookieJar(InJar),
-    /// It describes a window in Chrome's words.
-    Window(WindowStep),
-    /// It says where a downloaded file is.
-    Download(Search),
-    /// It says whether a file input is one for a folder.
-    FileInput(Command),
-    /// It says whether Chrome takes commands for the page that a tab shows. The last one counts.
-    AskRestricted { number: u64 },
-    /// It is of a command that waited for that. A script belongs to a session that knows it by
-    /// another name.
-    Deferred { script: Option<(Seat, String)> },
-    /// It is of a navigation that is sent when the tab has left such a page.
-    Leaving,
-}
-
 impl Request {
     /// The domain that it switches on, and where.
     pub(crate) fn enables(&self) -> Option<(&SessionId, &str)> {
@@ -122,64 +61,6 @@ impl Request {
             deadline: None,
             needs: None,
             on_refusal: OnRefusal::Fails,
-        }
-    }
-}
-
-impl Asker {
-    pub(crate) fn new(seat: &Seat, command: &Command) -> Self {
-        Self { seat: seat.clone(), id: command.id }
-    }
-
-    pub(crate) fn reply(&self, outcome: Result<Payload, Error>) -> Effect {
-        let frame = Frame::Reply { id: self.id, session: self.seat.on_wire(), outcome };
-        Effect::SendToClient { client: self.seat.client, frame }
-    }
-}
-
-impl Purpose {
-    /// What a command that is passed on as it is means.
-    pub(crate) fn of(command: &Command) -> Self {
-        let runs_page = command.method.starts_with("Input.")
-            || matches!(
-                command.method.as_str(),
-                "Runtime.evaluate"
-                    | "Runtime.callFunctionOn"
-                    | "Page.navigate"
-                    | "Page.navigateToHistoryEntry"
-                    | "Page.reload"
-                    | "Page.close"
-            );
-        if !runs_page {
-            return Self::Forward;
-        }
-        Self::RunsPage { opens_data: data_addresses::is_wanted_by(command) }
-    }
-
-    /// Whether the answer matters even when nobody waits for it any more.
-    pub(crate) fn outlives_its_asker(&self) -> bool {
-        match self {
-            Self::Enable { .. }
-            | Self::AddScript
-            | Self::AddBreakpoint
-            | Self::StartTrace
-            | Self::CloseAgain
-            | Self::AskRestricted { .. }
-            | Self::Deferred { .. }
-            | Self::InitialTab
-            | Self::FirstTab => true,
-            Self::Forward
-            | Self::Wish(_)
-            | Self::RunsPage { .. }
-            | Self::AutoAttach
-            | Self::AnswerDialog
-            | Self::CloseTarget
-            | Self::Leaving
-            | Self::FileInput(_)
-            | Self::Cookies(_)
-            | Self::CookieJar(_)
-            | Self::Window(_)
-            | Self::Download(_) => false,
         }
     }
 }

@@ -2,10 +2,10 @@
 //! does not take it, what was wished before counts again.
 
 use crate::Relay;
-use crate::browser::permissions::Rule;
-use crate::requests::pending::Asker;
-use crate::sharing::interception::Wanted;
-use crate::sharing::overrides::{Setting, Wish};
+use crate::cdp::payload::PermissionRule as Rule;
+use crate::requests::asker::Asker;
+use crate::settings::interception::Wanted;
+use crate::settings::overrides::{Setting, Wish};
 use crate::turn::Turn;
 
 /// What was wished before.

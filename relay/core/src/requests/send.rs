@@ -6,8 +6,10 @@ use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::ids::{ConnectionId, Seat};
-use crate::requests::pending::{Asker, Purpose, QUICK, Request, is_quick};
-use crate::targets::restricted::OnRefusal;
+use crate::requests::asker::Asker;
+use crate::requests::pending::{QUICK, Request, is_quick};
+use crate::requests::purpose::Purpose;
+use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 
 impl Relay {

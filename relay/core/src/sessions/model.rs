@@ -8,9 +8,9 @@ use shared_protocol::{RequestId, SessionId};
 
 use crate::cdp::target_filter::Filter;
 use crate::requests::deferred_replies::Later;
+use crate::settings::interception::Wanted;
+use crate::settings::overrides::Overrides;
 use crate::sharing::dom_breakpoints::Stop;
-use crate::sharing::interception::Wanted;
-use crate::sharing::overrides::Overrides;
 use crate::sharing::screencast::Watching;
 
 /// How many sessions a client may have open.

@@ -11,7 +11,8 @@ use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::sharing::dom_breakpoints as stops;
 use crate::turn::Turn;
 

@@ -9,7 +9,8 @@ use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::targets::model::Target;
 use crate::turn::Turn;
 

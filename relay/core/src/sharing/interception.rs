@@ -2,7 +2,6 @@
 //! relay offers it to each session that asked for its kind, the newest first, until one decides.
 
 mod paused;
-mod wanted;
 
 use std::collections::BTreeMap;
 
@@ -16,14 +15,14 @@ use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Before;
+use crate::settings::interception::{Pattern, PausedEvent, Wanted};
 use crate::turn::Turn;
-use paused::{Paused, PausedEvent};
-use wanted::Pattern;
+use paused::Paused;
 
 pub(crate) use paused::PausedRequests;
-pub(crate) use wanted::Wanted;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,10 +1,6 @@
 //! Settings of a target that a session overrides. Chrome keeps one value for all sessions of ours,
 //! so each session's wish is kept, combined with the others', and undone when the session ends.
 
-mod rules;
-
-use std::collections::BTreeMap;
-
 use shared_protocol::SessionId;
 
 use crate::Relay;
@@ -12,35 +8,11 @@ use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Before;
+use crate::settings::overrides::{Overrides, Rule, Setting, Wish};
 use crate::turn::Turn;
-pub(crate) use rules::{Rule, Setting};
-
-/// What one session wishes.
-#[derive(Debug, Default)]
-pub(crate) struct Overrides(BTreeMap<Setting, Wish>);
-
-#[derive(Debug)]
-pub(crate) struct Wish {
-    params: Payload,
-    /// When, counted in commands.
-    since: u64,
-}
-
-impl Overrides {
-    pub(crate) fn has(&self, method: &str) -> bool {
-        self.0.keys().any(|setting| setting.method() == method)
-    }
-
-    /// Puts back what was wished before, unless something else has been wished since.
-    fn take_back(&mut self, setting: &Setting, since: u64, before: Option<Wish>) {
-        if self.0.get(setting).is_some_and(|wish| wish.since == since) {
-            self.0.remove(setting);
-            self.0.extend(before.map(|before| (setting.clone(), before)));
-        }
-    }
-}
 
 impl Relay {
     pub(crate) fn override_command(
@@ -68,7 +40,8 @@ impl Relay {
         }
         if rule.is_merged() || (is_nothing && !rule.is_switch()) {
             let Some(connection) = self.connection_of(seat) else { return };
-            let (method, params) = setting.effective(self.over(connection, &real));
+            let (method, params) =
+                setting.effective(self.over(connection, &real).map(|on| &on.overrides));
             let command = Command { method: method.to_owned(), params: Some(params), ..command };
             self.forward(seat, command, &real, purpose, turn);
         } else if is_nothing {
@@ -91,7 +64,8 @@ impl Relay {
         let Some(on) = self.virtual_mut(seat) else { return };
         on.overrides.take_back(&setting, since, before);
         let real = on.real.clone();
-        let (method, params) = setting.effective(self.over(connection, &real));
+        let (method, params) =
+            setting.effective(self.over(connection, &real).map(|on| &on.overrides));
         self.tell_target(connection, &real, method, Some(params), turn);
     }
 
@@ -104,7 +78,8 @@ impl Relay {
         turn: &mut Turn,
     ) {
         for setting in overrides.0.keys() {
-            let (method, params) = setting.effective(self.over(connection, real));
+            let (method, params) =
+                setting.effective(self.over(connection, real).map(|on| &on.overrides));
             self.tell_target(connection, real, method, Some(params), turn);
         }
     }

@@ -8,7 +8,8 @@ use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::sessions::model::Virtual;
 use crate::turn::Turn;
 

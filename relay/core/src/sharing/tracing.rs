@@ -9,7 +9,8 @@ use crate::Relay;
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
-use crate::requests::pending::{Asker, Purpose};
+use crate::requests::asker::Asker;
+use crate::requests::purpose::Purpose;
 use crate::targets::model::Target;
 use crate::turn::Turn;
 

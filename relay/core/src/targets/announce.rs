@@ -9,7 +9,7 @@ use crate::cdp::payload::{Payload, TargetInfo};
 use crate::confinement::is_web;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::Purpose;
+use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, Virtual};
 use crate::targets::children::is_browser_with_auto_attach;
 use crate::targets::model::Target;

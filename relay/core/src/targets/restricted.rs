@@ -5,8 +5,6 @@
 //! Whether a tab is restricted is asked whenever it shows another page and when Chrome refuses
 //! something; only the answer to the last question counts, since events overtake answers.
 
-mod refusal;
-
 use serde_json::json;
 use shared_protocol::{Extra, Feature, LogLevel, RequestId, SessionId, TabQuery, Understood};
 
@@ -14,13 +12,13 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::ConnectionId;
-use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose, QUICK, Request};
+use crate::requests::asker::Asker;
+use crate::requests::pending::{QUICK, Request};
+use crate::requests::purpose::Purpose;
+use crate::requests::refusal::{Deferred, OnRefusal, WORDS, exception, is_refusal};
 use crate::requests::send::extension_command;
 use crate::targets::model::Target;
 use crate::turn::Turn;
-pub(crate) use refusal::{OnRefusal, WORDS};
-use refusal::{exception, is_refusal};
 
 /// How many commands wait for one tab, and of how many bytes.
 const MAX_DEFERRED: usize = 1000;
@@ -37,25 +35,6 @@ pub(crate) struct Restriction {
     asked: u64,
     is_asking: bool,
     deferred: Vec<Deferred>,
-}
-
-/// A command that is sent when the tab shows another page.
-#[derive(Debug)]
-pub(crate) struct Deferred {
-    method: String,
-    params: Option<Payload>,
-    /// Whose script it adds, and the id that its client was given for it.
-    script: Option<(Seat, String)>,
-}
-
-impl Deferred {
-    fn weight(&self) -> usize {
-        self.method.len() + self.params.as_ref().map_or(0, |params| params.as_str().len())
-    }
-
-    fn adds_script(&self) -> bool {
-        self.method.starts_with("Page.addScript")
-    }
 }
 
 impl Restriction {

@@ -9,27 +9,22 @@ use shared_protocol::{
 };
 
 use super::NewCookies;
-use super::jobs::{Aim, Job, Question};
+use super::jobs::{Aim, Job};
 use super::shapes::{self, NewCookie};
 use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
-use crate::requests::pending::{Asker, Purpose, QUICK, Request};
-use crate::targets::restricted::OnRefusal;
+use crate::requests::asker::Asker;
+use crate::requests::pending::{QUICK, Request};
+use crate::requests::purpose::Purpose;
+use crate::requests::purpose::{InJar, Question};
+use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 
 /// Shows that the extension can be asked for cookies.
 type Proof = Understood<{ Feature::Cookies as u8 }>;
-
-/// What the extension was asked for.
-#[derive(Debug)]
-pub(crate) struct InJar {
-    question: Question,
-    /// The cookies that it was to set or to clear.
-    names: Vec<String>,
-}
 
 /// One call of `chrome.cookies`.
 struct Call {

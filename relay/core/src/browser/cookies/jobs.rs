@@ -9,13 +9,11 @@ use super::key::{Doomed, Key};
 use super::shapes::NewCookie;
 use crate::cdp::Error;
 use crate::ids::ClientId;
-use crate::requests::pending::Asker;
+use crate::requests::asker::Asker;
+use crate::requests::purpose::JobId;
 
 /// How many cookies of its own a client is known by; the oldest are forgotten first.
 const MAX_OWN: usize = 500;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct JobId(u64);
 
 #[derive(Debug, Default)]
 pub(crate) struct CookieJobs {
@@ -48,21 +46,6 @@ pub(super) enum Aim {
     /// There are none: some are being set.
     Set,
     Delete(Doomed),
-}
-
-/// Which part of a job a tab, or the extension, is asked about.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Question {
-    /// What the tab sees; without a tab, what the whole profile has.
-    Visible(JobId),
-    /// What is at the addresses where the client has set cookies.
-    Own(JobId),
-    /// What is at the addresses that the client asks about.
-    Limit(JobId),
-    /// To clear some.
-    Cleared(JobId),
-    /// To set some.
-    Set(JobId),
 }
 
 /// A cookie that a client has set. By its value it is told from one of the user's that has the same
@@ -132,18 +115,6 @@ impl Job {
             is_seen: false,
             blind: None,
             failure: None,
-        }
-    }
-}
-
-impl Question {
-    pub(super) fn job(self) -> JobId {
-        match self {
-            Self::Visible(job)
-            | Self::Own(job)
-            | Self::Limit(job)
-            | Self::Cleared(job)
-            | Self::Set(job) => job,
         }
     }
 }

@@ -2,9 +2,10 @@
 //! Chrome is asked as soon as one begins. While several from one address have no name, all that Chrome
 //! knows are counted, and given out in the order in which they began.
 
-use super::{Download, Downloads, Reason, Search};
+use super::{Download, Downloads};
 use crate::Relay;
 use crate::ids::ConnectionId;
+use crate::requests::purpose::{Reason, Search};
 use crate::turn::Turn;
 
 /// The downloads from one address that are being named.

@@ -35,21 +35,6 @@ pub(super) struct Paused {
     pub(super) is_resting: bool,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct PausedEvent {
-    pub(super) request_id: String,
-    pub(super) request: PausedRequest,
-    pub(super) resource_type: Option<String>,
-    pub(super) response_status_code: Option<Value>,
-    pub(super) response_error_reason: Option<Value>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct PausedRequest {
-    pub(super) url: String,
-}
-
 impl PausedRequests {
     pub(super) fn add(&mut self, paused: Paused) {
         if self.0.len() >= MAX_PAUSED {

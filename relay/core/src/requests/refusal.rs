@@ -2,13 +2,32 @@
 
 use serde_json::json;
 
-use super::Deferred;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
+use crate::ids::Seat;
 
 pub(crate) const WORDS: &str = "Chrome lets no extension act on the page that this tab shows, such as a warning \
                      of a bad certificate; go to another address, close the page, or leave it in \
                      the browser";
+
+/// A command that is sent when the tab shows another page.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    pub(crate) method: String,
+    pub(crate) params: Option<Payload>,
+    /// Whose script it adds, and the id that its client was given for it.
+    pub(crate) script: Option<(Seat, String)>,
+}
+
+impl Deferred {
+    pub(crate) fn weight(&self) -> usize {
+        self.method.len() + self.params.as_ref().map_or(0, |params| params.as_str().len())
+    }
+
+    pub(crate) fn adds_script(&self) -> bool {
+        self.method.starts_with("Page.addScript")
+    }
+}
 
 /// What becomes of a command that Chrome refuses because of the page that a tab shows.
 #[derive(Debug, Default)]
@@ -70,7 +89,7 @@ fn sets_up(method: &str) -> bool {
 }
 
 /// Whether Chrome refuses the page that a tab shows, rather than the command.
-pub(super) fn is_refusal(error: &Error) -> bool {
+pub(crate) fn is_refusal(error: &Error) -> bool {
     [
         "Cannot attach to this target",
         "Cannot access contents of",
@@ -82,7 +101,7 @@ pub(super) fn is_refusal(error: &Error) -> bool {
 }
 
 /// What Chrome answers to an evaluation that throws.
-pub(super) fn exception() -> Payload {
+pub(crate) fn exception() -> Payload {
     let error = json!({
         "type": "object",
         "subtype": "error",

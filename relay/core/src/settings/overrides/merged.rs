@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use shared_protocol::Payload as _;
 
-use super::super::Wish;
+use super::Wish;
 use crate::cdp::payload::Payload;
 
 /// The headers of all, oldest first, later ones over earlier ones.

@@ -4,15 +4,39 @@ mod merged;
 mod table;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::Wish;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::sessions::model::Virtual;
 use table::{ALIASES, RULES};
+
+/// What one session wishes.
+#[derive(Debug, Default)]
+pub(crate) struct Overrides(pub(crate) BTreeMap<Setting, Wish>);
+
+#[derive(Debug)]
+pub(crate) struct Wish {
+    pub(crate) params: Payload,
+    /// When, counted in commands.
+    pub(crate) since: u64,
+}
+
+impl Overrides {
+    pub(crate) fn has(&self, method: &str) -> bool {
+        self.0.keys().any(|setting| setting.method() == method)
+    }
+
+    /// Puts back what was wished before, unless something else has been wished since.
+    pub(crate) fn take_back(&mut self, setting: &Setting, since: u64, before: Option<Wish>) {
+        if self.0.get(setting).is_some_and(|wish| wish.since == since) {
+            self.0.remove(setting);
+            self.0.extend(before.map(|before| (setting.clone(), before)));
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Rule {
@@ -50,7 +74,7 @@ impl Rule {
         RULES.iter().find(|rule| [rule.method, rule.reset.0].contains(&method))
     }
 
-    pub(super) fn setting(&'static self, command: &Command) -> Setting {
+    pub(crate) fn setting(&'static self, command: &Command) -> Setting {
         let which = self.of.and_then(|name| {
             let fields = command.read_params::<Map<String, Value>>().ok()?;
             fields.get(name)?.as_str().map(str::to_owned)
@@ -59,17 +83,17 @@ impl Rule {
     }
 
     /// Whether the value is made of all wishes, not one of them.
-    pub(super) fn is_merged(&self) -> bool {
+    pub(crate) fn is_merged(&self) -> bool {
         matches!(self.combine, Combine::Headers | Combine::Blocked)
     }
 
     /// Whether one who does not wish it has nothing to say.
-    pub(super) fn is_switch(&self) -> bool {
+    pub(crate) fn is_switch(&self) -> bool {
         matches!(self.combine, Combine::Any(_))
     }
 
     /// Whether these parameters ask for nothing but what is without them.
-    pub(super) fn is_nothing(&self, command: &Command) -> bool {
+    pub(crate) fn is_nothing(&self, command: &Command) -> bool {
         let method = canonical(&command.method);
         if method != self.method && method == self.reset.0 {
             return true;
@@ -91,16 +115,16 @@ impl Rule {
 }
 
 impl Setting {
-    pub(super) fn method(&self) -> &'static str {
+    pub(crate) fn method(&self) -> &'static str {
         self.rule.method
     }
 
     /// The value that follows from the wishes, and the command that sets it.
-    pub(super) fn effective<'a>(
+    pub(crate) fn effective<'a>(
         &self,
-        all: impl Iterator<Item = &'a Virtual>,
+        all: impl Iterator<Item = &'a Overrides>,
     ) -> (&'static str, Payload) {
-        let mut wishes: Vec<&Wish> = all.filter_map(|on| on.overrides.0.get(self)).collect();
+        let mut wishes: Vec<&Wish> = all.filter_map(|own| own.0.get(self)).collect();
         wishes.sort_by_key(|wish| wish.since);
         let method = self.rule.method;
         match (self.rule.combine, wishes.last()) {
@@ -156,7 +180,7 @@ fn payload(text: &str) -> Payload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared_protocol::{RequestId, SessionId};
+    use shared_protocol::RequestId;
 
     #[test]
     fn every_reset_is_json_and_every_rule_is_found_by_its_names() {
@@ -221,15 +245,15 @@ mod tests {
         assert_eq!(value.as_str(), r#"{"enabled":false,"type":"magnetometer"}"#);
     }
 
-    fn value(method: &str, all: &[&Virtual]) -> String {
+    fn value(method: &str, all: &[&Overrides]) -> String {
         let setting = Rule::of(method).unwrap().setting(&command(method, "{}"));
         setting.effective(all.iter().copied()).1.as_str().to_owned()
     }
 
-    fn wishing(method: &str, since: u64, params: &str) -> Virtual {
-        let mut on = Virtual::over(SessionId::new("pw-tab-1"));
+    fn wishing(method: &str, since: u64, params: &str) -> Overrides {
+        let mut on = Overrides::default();
         let setting = Rule::of(method).unwrap().setting(&command(method, params));
-        on.overrides.0.insert(setting, Wish { params: payload(params), since });
+        on.0.insert(setting, Wish { params: payload(params), since });
         on
     }
 

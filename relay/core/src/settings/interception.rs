@@ -3,31 +3,45 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::paused::PausedEvent;
 use crate::cdp::payload::Payload;
 
 /// What a session wants to intercept.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// `None` for all requests.
-    pub(super) patterns: Option<Vec<Pattern>>,
-    pub(super) auth: bool,
+    pub(crate) patterns: Option<Vec<Pattern>>,
+    pub(crate) auth: bool,
     /// The command's parameters, untouched.
-    pub(super) params: Option<Payload>,
+    pub(crate) params: Option<Payload>,
     /// When, counted in commands.
-    pub(super) since: u64,
+    pub(crate) since: u64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     url_pattern: Option<String>,
     resource_type: Option<String>,
     request_stage: Option<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PausedEvent {
+    pub(crate) request_id: String,
+    pub(crate) request: PausedRequest,
+    pub(crate) resource_type: Option<String>,
+    pub(crate) response_status_code: Option<Value>,
+    pub(crate) response_error_reason: Option<Value>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PausedRequest {
+    pub(crate) url: String,
+}
+
 impl Wanted {
-    pub(super) fn matches(&self, paused: &PausedEvent, at_response: bool) -> bool {
+    pub(crate) fn matches(&self, paused: &PausedEvent, at_response: bool) -> bool {
         let Some(patterns) = &self.patterns else { return !at_response };
         patterns.iter().any(|pattern| {
             let stage = pattern.request_stage.as_deref().unwrap_or("Request");
@@ -41,7 +55,7 @@ impl Wanted {
 }
 
 impl Pattern {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let fields = [
             ("urlPattern", &self.url_pattern),
             ("resourceType", &self.resource_type),

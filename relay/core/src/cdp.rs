@@ -1,6 +1,7 @@
 //! The Chrome DevTools Protocol as clients speak it: flat sessions over one socket.
 
 pub mod payload;
+pub(crate) mod target_domain;
 pub(crate) mod target_filter;
 pub mod version;
 

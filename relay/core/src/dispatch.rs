@@ -1,5 +1,6 @@
 //! Which method handles a command or an event.
 
 pub(crate) mod browser_commands;
+pub(crate) mod client_commands;
 pub(crate) mod event_routing;
 pub(crate) mod target_commands;

@@ -1,5 +1,6 @@
 //! What the relay tells about itself over HTTP, derived from its state on demand.
 
+use crate::targets::model::Target;
 use shared_protocol::http::{
     ClientEntry, ExtensionEntry, ExtensionStatus, ExtensionsStatus, PageEntry, PagesStatus,
     Profile, RelayStatus,
@@ -11,7 +12,6 @@ use crate::cdp::version::BrowserVersion;
 use crate::ids::{ClientId, ConnectionId};
 use crate::peers::clients::Client;
 use crate::peers::extensions::Extension;
-use crate::targets::announce::tab_info;
 
 impl Relay {
     /// `GET /extension/status`
@@ -116,7 +116,7 @@ impl Relay {
     /// The tabs around those pages, which only some clients look at.
     pub fn tabs(&self) -> impl Iterator<Item = TargetInfo> {
         let extensions = self.extensions.connected();
-        extensions.flat_map(|(_, extension)| extension.targets.tabs().filter_map(tab_info))
+        extensions.flat_map(|(_, extension)| extension.targets.tabs().filter_map(Target::tab_info))
     }
 
     /// The browser of the extension that a client would get, by the name that it gives or without.

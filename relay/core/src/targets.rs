@@ -2,6 +2,10 @@
 
 pub(crate) mod announce;
 pub(crate) mod children;
+pub(crate) mod closing;
+pub(crate) mod discovery;
+pub(crate) mod first_tab;
+pub(crate) mod lifecycle;
 pub(crate) mod lookup;
 pub(crate) mod model;
 pub(crate) mod restricted;

@@ -27,11 +27,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use shared_protocol::{CdpEvent, CloseCode, ExtensionHello, Extra, RequestId, SessionId, TargetId};
 
-use super::{
-    AgentsMay, ClientId, Confinement, ConnectionId, Effect, Input, PING_INTERVAL, Policy, Relay,
-};
+use super::{AgentsMay, ClientId, Confinement, ConnectionId, Effect, Input, Policy, Relay};
 use crate::cdp::payload::{ExtensionMessage, Payload, RelayMessage};
 use crate::cdp::{Command, Error, Frame};
+use crate::peers::heartbeat::PING_INTERVAL;
 
 const EXTENSION: ConnectionId = ConnectionId(1);
 const CLIENT: ClientId = ClientId(2);

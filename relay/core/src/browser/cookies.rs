@@ -3,7 +3,7 @@
 
 mod jar;
 mod jobs;
-mod key;
+pub(crate) mod key;
 mod shapes;
 
 use std::collections::BTreeMap;
@@ -24,7 +24,6 @@ use crate::requests::purpose::Question;
 use crate::turn::Turn;
 pub(crate) use jobs::CookieJobs;
 use jobs::{Aim, Job};
-pub(crate) use key::origin;
 use key::web_host;
 use shapes::NewCookie;
 
@@ -129,7 +128,7 @@ impl Relay {
     ) {
         match real {
             Some(real) => {
-                let command = crate::dispatch::browser_commands::without_context(command);
+                let command = crate::browser::profile::without_context(command);
                 self.forward(seat, command, real, Purpose::Forward, turn);
             }
             None => self.any_tab_command(seat, command, turn),

@@ -13,9 +13,12 @@ use shared_protocol::{
     DownloadId, DownloadQuery, Extra, Feature, FoundDownload, LogLevel, Payload as _, SessionId,
 };
 
+use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
+use crate::effect::Effect;
+use crate::effect::{ToldFile, WantedCopy};
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
 use crate::requests::asker::Asker;
@@ -25,7 +28,6 @@ use crate::requests::purpose::{Reason, Search};
 use crate::requests::refusal::OnRefusal;
 use crate::sessions::model::{DownloadBehavior, Session};
 use crate::turn::Turn;
-use crate::{Effect, Relay};
 use naming::Count;
 
 /// How many downloads of one browser are known at once; the oldest are forgotten first.
@@ -34,29 +36,6 @@ const MAX_KNOWN: usize = 256;
 /// How much earlier than it was told a download may have begun: what the user downloaded from the
 /// same address before that is none of a client's business. The extension may take a while to look.
 const TOLD_LATE: Duration = Duration::from_secs(15);
-
-/// A file that a client wants.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WantedCopy {
-    /// Where it is to be.
-    pub to: PathBuf,
-    /// Whether it has to have this very name. Otherwise one close to it will do, if it is taken.
-    pub is_exact: bool,
-    /// The folders that it has to be in, if the client is confined.
-    pub inside: Option<Vec<PathBuf>>,
-}
-
-/// A file as an extension tells of it, which may be a lie: what else is known of the download has to
-/// fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldFile {
-    /// Where it is said to be.
-    pub path: PathBuf,
-    /// How long ago the download can have begun.
-    pub age: Duration,
-    /// How many bytes have come.
-    pub size: Option<u64>,
-}
 
 const BEGAN: &str = "Browser.downloadWillBegin";
 const PROGRESSED: &str = "Browser.downloadProgress";

@@ -8,18 +8,20 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use shared_protocol::{Extra, Feature, PermissionName, PermissionSetting, Permissions, Understood};
 
-use crate::browser::cookies::origin;
+use crate::Relay;
+use crate::browser::cookies::key::origin;
 use crate::cdp::payload::{Payload, PermissionRule as Rule, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
+use crate::peers::extensions::Extension;
+use crate::policy::AgentsMay;
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
 use crate::requests::rollback::Before;
 use crate::turn::Turn;
-use crate::{AgentsMay, Extension, Relay};
 
 /// Shows that the extension can be told what sites may do.
 type Proof = Understood<{ Feature::Permissions as u8 }>;

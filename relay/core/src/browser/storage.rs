@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::Relay;
-use crate::browser::cookies::origin;
+use crate::browser::cookies::key::origin;
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
 

@@ -10,8 +10,8 @@ use shared_protocol::{
 
 use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
+use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
-use crate::dispatch::browser_commands::OneTarget;
 use crate::ids::Seat;
 use crate::peers::clients::Client;
 use crate::requests::asker::Asker;

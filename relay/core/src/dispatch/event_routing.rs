@@ -5,12 +5,57 @@ use shared_protocol::{CdpEvent, Payload as _, SessionId};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
+use crate::cdp::target_domain::InfoEvent;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
 use crate::sessions::model::Virtual;
 use crate::turn::Turn;
+use shared_protocol::{AttachedToTarget, DetachedFromTarget, LogLevel};
 
 impl Relay {
+    pub(crate) fn extension_event(
+        &mut self,
+        connection: ConnectionId,
+        event: CdpEvent<Payload>,
+        turn: &mut Turn,
+    ) {
+        let unreadable = |error| format!("extension {connection}: {}: {error}", event.method);
+        match (event.method.as_str(), &event.params) {
+            // No client depends on these two, and they flood.
+            ("Network.dataReceived" | "Network.resourceChangedPriority", _) => {}
+            ("Target.attachedToTarget", Some(params)) => {
+                match (params.read::<AttachedToTarget<Payload>>(), event.session_id.as_ref()) {
+                    (Ok(attached), parent) => {
+                        let session = attached.session_id.clone();
+                        match parent {
+                            None => self.tab_attached(connection, attached, turn),
+                            Some(parent) => {
+                                self.child_attached(connection, parent, attached, turn);
+                            }
+                        }
+                        self.confirm(connection, &session, turn);
+                    }
+                    (Err(error), _) => turn.log(LogLevel::Error, unreadable(error)),
+                }
+            }
+            ("Target.targetInfoChanged", Some(params)) if event.session_id.is_none() => {
+                match params.read::<InfoEvent>() {
+                    Ok(changed) => self.info_changed(connection, changed, turn),
+                    Err(error) => turn.log(LogLevel::Error, unreadable(error)),
+                }
+            }
+            ("Target.detachedFromTarget", Some(params)) => {
+                match params.read::<DetachedFromTarget<Payload>>() {
+                    Ok(detached) => self.detached(connection, &detached.session_id, turn),
+                    Err(error) => turn.log(LogLevel::Error, unreadable(error)),
+                }
+            }
+            // What Chrome tells a page's own session of other targets, the relay has told already.
+            (method, _) if method.starts_with("Target.") => {}
+            _ => self.forward_event(connection, event, turn),
+        }
+    }
+
     pub(crate) fn forward_event(
         &mut self,
         connection: ConnectionId,

@@ -1,23 +1,21 @@
 //! The connected extensions, and which of them serves a client.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
-use crate::Effect;
+use crate::Relay;
 use crate::browser::downloads::Downloads;
 use crate::cdp::payload::PermissionRule as Rule;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::version::BrowserVersion;
+use crate::effect::Effect;
 use crate::ids::ConnectionId;
+use crate::ids::Seat;
 use crate::peers::reconnect::{Held, Presence};
 use crate::sessions::model::{Kind, Virtual};
 use crate::targets::model::{Target, Targets};
-
-/// How long an extension that answers pings may say nothing. A message may be large, and the machine
-/// busy.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// What the user can do about it, for a close reason.
 pub(crate) const NO_EXTENSION: &str =
@@ -63,11 +61,6 @@ pub(crate) struct Extension {
 }
 
 impl Extension {
-    /// Whether something is wrong with it: a worker that lives answers pings.
-    pub(crate) fn is_silent(&self, now: Instant) -> bool {
-        self.pongs && now.saturating_duration_since(self.heard) >= SILENCE
-    }
-
     pub(crate) fn version(&self) -> BrowserVersion {
         BrowserVersion::of(Some(&self.user_agent), self.hello.browser_version.as_deref())
     }
@@ -94,6 +87,16 @@ impl Extension {
             "the Playwriter extension in {browser}{version} is too old for {}: update the extension",
             feature.name()
         )
+    }
+}
+
+impl Relay {
+    pub(crate) fn connection_of(&self, seat: &Seat) -> Option<ConnectionId> {
+        self.clients.get(seat.client).map(|client| client.connection)
+    }
+
+    pub(crate) fn extension_of(&self, seat: &Seat) -> Option<&Extension> {
+        self.extensions.get(self.connection_of(seat)?)
     }
 }
 

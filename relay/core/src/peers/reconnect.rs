@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{CloseCode, Feature, Features, LogLevel, SessionId, StableKey};
 
+use crate::Relay;
 use crate::browser::downloads::Downloads;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::{Command, Error, Frame};
+use crate::effect::Effect;
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
 use crate::peers::extensions::{Extension, NO_EXTENSION};
 use crate::requests::asker::Asker;
 use crate::targets::model::Targets;
 use crate::turn::Turn;
-use crate::{Effect, Relay};
 
 /// How long a worker may be away. It starts within a fraction of a second once something wakes it.
 const AWAY: Duration = Duration::from_secs(5);

@@ -2,9 +2,9 @@
 
 use shared_protocol::RequestId;
 
-use crate::Effect;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error, Frame};
+use crate::effect::Effect;
 use crate::ids::Seat;
 
 /// A client's command, while its answer is being found.

@@ -1,19 +1,19 @@
 //! How clients find targets and attach to them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use shared_protocol::LogLevel;
 use shared_protocol::{SessionId, TargetId};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
-use crate::cdp::target_filter::Filter;
+use crate::cdp::payload::TargetInfo;
+use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
-use crate::dispatch::browser_commands::OneTarget;
 use crate::ids::Seat;
+use crate::sessions::model::Virtual;
 use crate::sessions::model::{Kind, MAX_SESSIONS, Session};
-use crate::targets::announce::{InfoEvent, send_attached};
-use crate::targets::children::SetAutoAttach;
 use crate::turn::Turn;
+use shared_protocol::{AttachedToTarget, Extra};
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -22,92 +22,6 @@ struct OneSession {
 }
 
 impl Relay {
-    /// `Target.setAutoAttach` on a browser-level session, or on that of a tab.
-    pub(crate) fn set_auto_attach(
-        &mut self,
-        seat: &Seat,
-        command: &Command,
-        turn: &mut Turn,
-    ) -> Result<Payload, Error> {
-        let asked: SetAutoAttach = command.read_params()?;
-        let flatten = asked.flatten;
-        let wanted = asked.wanted();
-        if wanted.is_some() && !flatten {
-            let message = "Only flatten protocol is supported with browser level auto-attach";
-            return Err(Error::new(-32602, message));
-        }
-        let is_off = wanted.is_none();
-        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
-        session.auto_attach = wanted;
-        let is_browser = matches!(session.kind, Kind::Browser);
-        if is_off {
-            self.end_automatic_children(seat, turn);
-            return Ok(Payload::empty_object());
-        }
-        if is_browser {
-            let tabs: Vec<SessionId> = self
-                .extension_of(seat)
-                .map(|it| it.targets.tabs().map(|tab| tab.session.clone()).collect())
-                .unwrap_or_default();
-            for tab in tabs {
-                self.auto_attach_tab(seat, &tab, turn);
-            }
-        }
-        self.announce_children(seat, turn);
-        Ok(Payload::empty_object())
-    }
-
-    pub(crate) fn set_discover_targets(
-        &mut self,
-        seat: &Seat,
-        command: &Command,
-        turn: &mut Turn,
-    ) -> Result<Payload, Error> {
-        #[derive(Deserialize)]
-        struct SetDiscoverTargets {
-            discover: bool,
-            filter: Option<Filter>,
-        }
-
-        let wanted: SetDiscoverTargets = command.read_params()?;
-        let filter = wanted.discover.then(|| wanted.filter.unwrap_or_default());
-        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
-        let begins = filter.is_some() && session.discover.is_none();
-        session.discover.clone_from(&filter);
-        self.children_changed = true;
-        if begins {
-            self.hide_blocked_from(seat);
-        }
-        let infos = self.open_infos(seat).into_iter();
-        for info in infos.filter(|info| filter.as_ref().is_some_and(|it| it.admits(&info.kind))) {
-            turn.event(seat, "Target.targetCreated", &InfoEvent::of(info));
-        }
-        Ok(Payload::empty_object())
-    }
-
-    /// Tabs that show a dialog are told of when it closes.
-    fn hide_blocked_from(&mut self, seat: &Seat) {
-        let connection = self.connection_of(seat);
-        let extension = connection.and_then(|connection| self.extensions.get_mut(connection));
-        let targets = extension.map(|extension| extension.targets.iter_mut()).into_iter().flatten();
-        for target in targets.filter(|target| target.is_blocked_for(seat.client)) {
-            target.hide_from(seat);
-        }
-    }
-
-    pub(crate) fn get_targets(&self, seat: &Seat, command: &Command) -> Result<Payload, Error> {
-        #[derive(Deserialize)]
-        struct GetTargets {
-            #[serde(default)]
-            filter: Filter,
-        }
-
-        let GetTargets { filter } = command.read_params()?;
-        let mut infos = self.open_infos(seat);
-        infos.retain(|info| filter.admits(&info.kind));
-        Ok(Payload::of(&json!({ "targetInfos": infos })))
-    }
-
     pub(crate) fn attach_to_target(
         &mut self,
         seat: &Seat,
@@ -175,6 +89,66 @@ impl Relay {
         Ok(Payload::empty_object())
     }
 
+    /// Opens a session on the tab around a page, unless auto-attach has opened one before.
+    pub(crate) fn open_tab_session(
+        &mut self,
+        parent: &Seat,
+        page: &SessionId,
+        automatic: bool,
+        turn: &mut Turn,
+    ) -> Option<SessionId> {
+        let connection = self.connection_of(parent)?;
+        if !self.sees(parent.client, connection, page) {
+            return None;
+        }
+        let info = self.target(connection, page)?.tab_info()?;
+        let client = self.clients.get_mut(parent.client)?;
+        let is_known = client.sessions.iter().any(|(_, session)| {
+            session.automatic
+                && session.parent.as_ref() == Some(&parent.session)
+                && session.is_tab_of(page)
+        });
+        if automatic && is_known {
+            return None;
+        }
+        let kind = Kind::Tab { page: page.clone() };
+        let mut session = Session::new(Some(parent.session.clone()), kind);
+        session.automatic = automatic;
+        let name = SessionId::new(format!("tab-of-{page}"));
+        let session_id = client.sessions.open(&name, &mut self.sessions_named, session)?;
+        send_attached(parent, session_id.clone(), info, false, turn);
+        Some(session_id)
+    }
+
+    /// Opens a client session over a real one and announces it on its parent.
+    pub(crate) fn open_session(
+        &mut self,
+        parent: &Seat,
+        real: &SessionId,
+        may_hold_back: bool,
+        automatic: bool,
+        turn: &mut Turn,
+    ) -> Option<SessionId> {
+        let connection = self.connection_of(parent)?;
+        if !self.sees(parent.client, connection, real) {
+            return None;
+        }
+        let target = self.target(connection, real)?;
+        let waits = may_hold_back && target.waits_until.is_some();
+        let info = target.info.clone();
+        let mut on = Virtual::over(real.clone());
+        on.holds_back = waits;
+        on.missed_script = target.shared.worker_loaded.is_some();
+        let mut session = Session::new(Some(parent.session.clone()), Kind::Target(Box::new(on)));
+        session.automatic = automatic;
+        let client = self.clients.get_mut(parent.client)?;
+        let session_id = client.sessions.open(real, &mut self.sessions_named, session)?;
+        let seat = Seat { client: parent.client, session: session_id.clone() };
+        self.target_mut(connection, real)?.seats.push(seat);
+        send_attached(parent, session_id.clone(), info, waits, turn);
+        Some(session_id)
+    }
+
     /// The session on a target that was announced on this one.
     fn session_below(&self, seat: &Seat, target: &TargetId) -> Option<SessionId> {
         let client = self.clients.get(seat.client)?;
@@ -188,4 +162,29 @@ impl Relay {
 
 fn too_many() -> Error {
     Error::server(format!("{MAX_SESSIONS} sessions are open already"))
+}
+
+/// Says in the log that a target is announced before it has an address, and returns whether it is.
+/// Playwright waits for ever for a page like that; a frame gets its address later.
+pub(crate) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -> bool {
+    let is_empty = info.url.is_empty() || info.url == ":";
+    if is_empty {
+        let TargetInfo { kind, target_id, .. } = info;
+        let text = format!("WARNING: {announced} with empty URL ({kind} {target_id})");
+        turn.log(LogLevel::Error, text);
+    }
+    is_empty
+}
+
+pub(crate) fn send_attached(
+    parent: &Seat,
+    session_id: SessionId,
+    target_info: TargetInfo,
+    waiting_for_debugger: bool,
+    turn: &mut Turn,
+) {
+    look_at_url("Target.attachedToTarget sent", &target_info, turn);
+    let extra = Extra::<Payload>::default();
+    let attached = AttachedToTarget { session_id, target_info, waiting_for_debugger, extra };
+    turn.event(parent, "Target.attachedToTarget", &attached);
 }

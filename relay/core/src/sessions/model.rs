@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use shared_protocol::{RequestId, SessionId};
 
+use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_filter::Filter;
 use crate::requests::deferred_replies::Later;
+use crate::settings::auto_attach::AutoAttach;
 use crate::settings::interception::Wanted;
 use crate::settings::overrides::Overrides;
 use crate::sharing::dom_breakpoints::Stop;
@@ -42,13 +44,6 @@ pub(crate) enum Kind {
     Tab { page: SessionId },
     /// Attached to a target, over the extension's session of it.
     Target(Box<Virtual>),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AutoAttach {
-    /// Whether new targets run nothing until the client lets them.
-    pub(crate) wait: bool,
-    pub(crate) filter: Filter,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +99,16 @@ impl Session {
     /// The extension's session below it, if it is attached to a target.
     pub(crate) fn real(&self) -> Option<&SessionId> {
         self.kind.real()
+    }
+
+    /// Whether it follows targets of this kind.
+    pub(crate) fn follows(&self, info: &TargetInfo) -> bool {
+        self.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
+    }
+
+    /// Whether it is attached to the browser, and to all tabs that come.
+    pub(crate) fn is_browser_with_auto_attach(&self) -> bool {
+        matches!(self.kind, Kind::Browser) && self.auto_attach.is_some()
     }
 
     /// Whether it is attached to the tab around this page.

@@ -1,20 +1,18 @@
 //! A session ends: what it asked for goes with it, and nothing of anybody else's.
 
-use serde_json::json;
+use crate::requests::complete::target_closed;
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
-use crate::cdp::Error;
+use crate::Relay;
 use crate::cdp::payload::Payload;
+use crate::effect::Effect;
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, Virtual};
 use crate::sharing::tracing as trace;
-use crate::targets::announce::tab_info;
-use crate::targets::model::Target;
 use crate::turn::Turn;
-use crate::{Effect, Relay};
 
 impl Relay {
     /// Ends a session and all below it, the lowest first, and tells their parents. One whose target
@@ -48,80 +46,6 @@ impl Relay {
                 }
             }
             self.undo(connection, &ended, session, turn);
-        }
-    }
-
-    /// A real session has ended, with all below it. Clients hear so before the commands that were
-    /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
-    pub(crate) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        let gone = extension.targets.detach(real);
-        for (index, target) in gone.iter().enumerate() {
-            let (closing, ended): (Vec<_>, Vec<_>) = self
-                .requests
-                .end(|request| {
-                    request.connection == connection
-                        && request.session.as_ref() == Some(&target.session)
-                })
-                .into_iter()
-                .partition(|(_, request)| matches!(request.purpose, Purpose::CloseTarget));
-            for (id, request) in closing {
-                let success = Ok(closed());
-                self.conclude(id, request, success, turn);
-            }
-            for seat in &target.seats {
-                self.end_session(seat, Some(&target.info.target_id), turn);
-            }
-            for (id, request) in ended {
-                self.conclude(id, request, Err(target_closed()), turn);
-            }
-            for waiting in target.shared.domains.values().flat_map(|known| &known.waiting) {
-                turn.effects.push(waiting.asker().reply(Err(target_closed())));
-            }
-            // A service worker may be there once more, below another frame of the same page.
-            let is_last =
-                gone[index + 1..].iter().all(|other| other.info.target_id != target.info.target_id);
-            if is_last {
-                self.announce_destroyed(connection, target, &target.info, turn);
-            }
-            self.end_tab(connection, target, turn);
-        }
-        self.announce_successors(connection, &gone, turn);
-        self.children_changed = true;
-        self.tabs_changed = true;
-        self.revision += 1;
-    }
-
-    /// The tab around a page that has gone goes after it.
-    fn end_tab(&mut self, connection: ConnectionId, page: &Target, turn: &mut Turn) {
-        let Some(info) = tab_info(page) else { return };
-        for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
-            self.end_session(&seat, Some(&info.target_id), turn);
-        }
-        self.announce_destroyed(connection, page, &info, turn);
-    }
-
-    /// A service worker whose page has gone may be told of by another page.
-    fn announce_successors(&mut self, connection: ConnectionId, gone: &[Target], turn: &mut Turn) {
-        for worker in gone.iter().filter(|target| target.is_service_worker()) {
-            let extension = self.extensions.get(connection);
-            let heir = extension
-                .and_then(|it| it.targets.by_target_id(&worker.info.target_id))
-                .map(|heir| heir.session.clone());
-            if let Some(heir) = heir {
-                self.announce_service_worker(connection, &heir, turn);
-            }
-        }
-    }
-
-    /// Ends the sessions that auto-attach opened below one.
-    pub(crate) fn end_automatic_children(&mut self, parent: &Seat, turn: &mut Turn) {
-        let Some(client) = self.clients.get(parent.client) else { return };
-        let is_child = |session: &Session| {
-            session.automatic && session.parent.as_ref() == Some(&parent.session)
-        };
-        for session in client.sessions.such(is_child) {
-            self.end_session(&Seat { client: parent.client, session }, None, turn);
         }
     }
 
@@ -221,26 +145,6 @@ impl Relay {
             .map(|later| later.asker().clone())
             .collect()
     }
-
-    /// What a session is attached to, as long as that is there.
-    pub(crate) fn target_id_of(
-        &self,
-        connection: ConnectionId,
-        session: &Session,
-    ) -> Option<TargetId> {
-        match &session.kind {
-            Kind::Target(on) => {
-                self.target(connection, &on.real).map(|it| it.info.target_id.clone())
-            }
-            Kind::Tab { page } => self.target(connection, page)?.tab.clone(),
-            Kind::Browser => Some(self.browser_id.clone()),
-        }
-    }
-}
-
-/// What Chrome answers when a target has closed.
-pub(crate) fn closed() -> Payload {
-    Payload::of(&json!({ "success": true }))
 }
 
 /// Returns those for whom an answer of ours waits for one of Chrome's.
@@ -249,10 +153,6 @@ fn answers_that_wait(session: &Session) -> Vec<Asker> {
         Kind::Target(on) => on.later.iter().map(|later| later.asker().clone()).collect(),
         Kind::Browser | Kind::Tab { .. } => Vec::new(),
     }
-}
-
-fn target_closed() -> Error {
-    Error::server("Target closed")
 }
 
 fn send_detached(

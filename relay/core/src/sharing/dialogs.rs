@@ -11,7 +11,6 @@ use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::targets::model::Target;
 use crate::turn::Turn;
 
 const OPENING: &str = "Page.javascriptDialogOpening";
@@ -27,25 +26,6 @@ impl Dialog {
     /// Whether no client has been told of it.
     pub(crate) fn is_unclaimed(&self) -> bool {
         self.holder.is_none()
-    }
-}
-
-impl Target {
-    /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
-    pub(crate) fn is_blocked_for(&self, client: ClientId) -> bool {
-        self.is_silent() && !self.seats.iter().any(|seat| seat.client == client)
-    }
-
-    /// Forgets a client from whom it was kept.
-    pub(crate) fn unhide_from(&mut self, client: ClientId) {
-        self.hidden_from.retain(|seat| seat.client != client);
-    }
-
-    /// Keeps one who begins to follow targets from it until it answers.
-    pub(crate) fn hide_from(&mut self, seat: &Seat) {
-        if self.is_silent() && !self.hidden_from.contains(seat) {
-            self.hidden_from.push(seat.clone());
-        }
     }
 }
 

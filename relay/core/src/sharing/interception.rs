@@ -1,7 +1,7 @@
 //! Interception of requests by several sessions over one target. Chrome holds a request once; the
 //! relay offers it to each session that asked for its kind, the newest first, until one decides.
 
-mod paused;
+pub(crate) mod paused;
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,6 @@ use crate::requests::rollback::Before;
 use crate::settings::interception::{Pattern, PausedEvent, Wanted};
 use crate::turn::Turn;
 use paused::Paused;
-
-pub(crate) use paused::PausedRequests;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -10,7 +10,7 @@ use crate::cdp::payload::Payload;
 use crate::requests::deferred_replies::Later;
 use crate::sharing::breakpoints::Standstill;
 use crate::sharing::dialogs::Dialog;
-use crate::sharing::interception::PausedRequests;
+use crate::sharing::interception::paused::PausedRequests;
 use crate::sharing::screencast::Acknowledged;
 
 /// How many execution contexts of one target are kept; the oldest go first.

@@ -1,23 +1,23 @@
 //! Frames and workers below a target: who is told of them, and when they may run.
 
+use crate::settings::auto_attach::SetAutoAttach;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{AttachedToTarget, LogLevel, SessionId, TargetId};
+use shared_protocol::{AttachedToTarget, LogLevel, SessionId};
 
 use crate::Relay;
+use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::cdp::target_filter::Filter;
-use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
 use crate::requests::asker::Asker;
 use crate::requests::deferred_replies::LocalAnswer;
 use crate::requests::purpose::Purpose;
-use crate::sessions::model::{AutoAttach, Kind, Session};
-use crate::targets::announce::look_at_url;
+use crate::sessions::attach::look_at_url;
+use crate::sessions::model::Kind;
+use crate::sessions::model::Session;
 use crate::targets::model::Target;
 use crate::turn::Turn;
 
@@ -30,27 +30,6 @@ const AUTO_ATTACH: &str = "Target.setAutoAttach";
 const CHILDREN: [&str; 4] = ["iframe", "worker", "service_worker", "shared_worker"];
 
 const RESUME: &str = "Runtime.runIfWaitingForDebugger";
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SetAutoAttach {
-    auto_attach: bool,
-    #[serde(default)]
-    wait_for_debugger_on_start: bool,
-    #[serde(default)]
-    pub(crate) flatten: bool,
-    filter: Option<Filter>,
-}
-
-impl SetAutoAttach {
-    /// What is wanted, if anything.
-    pub(crate) fn wanted(self) -> Option<AutoAttach> {
-        self.auto_attach.then(|| AutoAttach {
-            wait: self.wait_for_debugger_on_start,
-            filter: self.filter.unwrap_or_default(),
-        })
-    }
-}
 
 impl Relay {
     /// `Target.setAutoAttach` on a session over a target. Chrome attaches once, to everything.
@@ -250,7 +229,7 @@ impl Relay {
         if !extension.targets.is_first(worker) {
             return;
         }
-        for seat in self.clients.seats(connection, is_browser_with_auto_attach) {
+        for seat in self.clients.seats(connection, Session::is_browser_with_auto_attach) {
             self.announce_child(&seat, real, turn);
         }
     }
@@ -275,16 +254,6 @@ impl Relay {
         for child in children {
             self.announce_child(seat, &child, turn);
         }
-    }
-
-    /// Whether a session over this real one has been announced on `parent` already.
-    pub(crate) fn is_told(&self, parent: &Seat, real: &SessionId) -> bool {
-        let Some(client) = self.clients.get(parent.client) else { return true };
-        client.sessions.iter().any(|(_, session)| {
-            session.automatic
-                && session.parent.as_ref() == Some(&parent.session)
-                && session.real() == Some(real)
-        })
     }
 
     /// `Runtime.runIfWaitingForDebugger`: the last who holds a target back lets it run.
@@ -350,34 +319,6 @@ impl Relay {
             self.tell_target(connection, real, AUTO_ATTACH, params, turn);
         }
     }
-
-    /// The session that a client would be attached to by a target's id.
-    pub(crate) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
-        self.connection_of(seat)
-            .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
-            .filter(|target| self.is_seen(seat, target))
-            .ok_or_else(no_such_target)
-    }
-
-    /// The page in the tab that is known to clients by this id.
-    pub(crate) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
-        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
-        tab.filter(|page| self.is_seen(seat, page))
-    }
-
-    /// Returns whether the client of a session may know of a target of its extension.
-    pub(crate) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
-        self.connection_of(seat)
-            .is_some_and(|connection| self.sees(seat.client, connection, &target.session))
-    }
-}
-
-pub(crate) fn is_browser_with_auto_attach(session: &Session) -> bool {
-    matches!(session.kind, Kind::Browser) && session.auto_attach.is_some()
-}
-
-pub(crate) fn no_such_target() -> Error {
-    Error::new(-32602, "No target with given id found")
 }
 
 fn auto_attach_params(wanted: Option<bool>) -> Payload {

@@ -3,10 +3,13 @@
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::cdp::Error;
 use crate::ids::ConnectionId;
 use crate::ids::Seat;
+use crate::sessions::model::Session;
 use crate::sessions::model::{Kind, Virtual};
 use crate::targets::model::Target;
+use shared_protocol::TargetId;
 
 impl Relay {
     pub(crate) fn virtual_of(&self, seat: &Seat) -> Option<&Virtual> {
@@ -67,7 +70,56 @@ impl Relay {
         self.target_mut(connection, &real)
     }
 
-    pub(crate) fn connection_of(&self, seat: &Seat) -> Option<ConnectionId> {
-        self.clients.get(seat.client).map(|client| client.connection)
+    /// The session that a client would be attached to by a target's id.
+    pub(crate) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
+        self.connection_of(seat)
+            .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
+            .filter(|target| self.is_seen(seat, target))
+            .ok_or_else(no_such_target)
     }
+
+    /// The page in the tab that is known to clients by this id.
+    pub(crate) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
+        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
+        tab.filter(|page| self.is_seen(seat, page))
+    }
+
+    /// Returns whether the client of a session may know of a target of its extension.
+    pub(crate) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
+        self.connection_of(seat)
+            .is_some_and(|connection| self.sees(seat.client, connection, &target.session))
+    }
+
+    /// The page with this id, or in the tab with this id: its real session and own id.
+    pub(crate) fn page_by_id(
+        &self,
+        seat: &Seat,
+        id: &TargetId,
+    ) -> Result<(SessionId, TargetId), Error> {
+        let tab = self.tab_by_id(seat, id);
+        let target = match tab {
+            Some(target) => target,
+            None => self.target_by_id(seat, id)?,
+        };
+        Ok((target.session.clone(), target.info.target_id.clone()))
+    }
+
+    /// What a session is attached to, as long as that is there.
+    pub(crate) fn target_id_of(
+        &self,
+        connection: ConnectionId,
+        session: &Session,
+    ) -> Option<TargetId> {
+        match &session.kind {
+            Kind::Target(on) => {
+                self.target(connection, &on.real).map(|it| it.info.target_id.clone())
+            }
+            Kind::Tab { page } => self.target(connection, page)?.tab.clone(),
+            Kind::Browser => Some(self.browser_id.clone()),
+        }
+    }
+}
+
+pub(crate) fn no_such_target() -> Error {
+    Error::new(-32602, "No target with given id found")
 }

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use shared_protocol::{SessionId, TargetId};
+use shared_protocol::{Extra, SessionId, TargetId};
 
 use crate::cdp::payload::TargetInfo;
 use crate::confinement::is_web;
+use crate::ids::ClientId;
 use crate::ids::Seat;
 use crate::sharing::target_state::Shared;
 use crate::targets::restricted::Restriction;
@@ -71,12 +72,66 @@ impl Target {
         self.closes_until.is_some_and(|until| now < until)
     }
 
+    /// Returns whether it shows the web, by what it has loaded and by what the user is told: an address
+    /// that was typed is told before anything of it has come.
+    pub(crate) fn shows_web(&self) -> bool {
+        self.is_on_web && is_web(&self.info.url)
+    }
+
     pub(crate) fn is_service_worker(&self) -> bool {
         self.info.kind == "service_worker"
+    }
+
+    /// The tab around a page, as a target.
+    pub(crate) fn tab_info(&self) -> Option<TargetInfo> {
+        let (target_id, kind) = (self.tab.clone()?, "tab".to_owned());
+        Some(TargetInfo {
+            target_id,
+            kind,
+            opener_id: None,
+            extra: Extra::default(),
+            ..self.info.clone()
+        })
+    }
+
+    /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
+    pub(crate) fn is_blocked_for(&self, client: ClientId) -> bool {
+        self.is_silent() && !self.seats.iter().any(|seat| seat.client == client)
+    }
+
+    /// Forgets a client from whom it was kept.
+    pub(crate) fn unhide_from(&mut self, client: ClientId) {
+        self.hidden_from.retain(|seat| seat.client != client);
+    }
+
+    /// Keeps one who begins to follow targets from it until it answers.
+    pub(crate) fn hide_from(&mut self, seat: &Seat) {
+        if self.is_silent() && !self.hidden_from.contains(seat) {
+            self.hidden_from.push(seat.clone());
+        }
+    }
+
+    /// Whether it answers nothing for now.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.shared.dialog.is_some() || self.restriction.is_some() || self.is_departing
     }
 }
 
 impl Targets {
+    /// Returns whether a target and all around it show the web.
+    pub(crate) fn is_web(&self, target: &Target) -> bool {
+        let mut target = target;
+        loop {
+            if !target.shows_web() {
+                return false;
+            }
+            match target.parent.as_ref().and_then(|parent| self.by_session(parent)) {
+                Some(parent) => target = parent,
+                None => return true,
+            }
+        }
+    }
+
     /// Adds a target whose session is new.
     pub(crate) fn add(&mut self, target: Target) {
         self.0.push(target);

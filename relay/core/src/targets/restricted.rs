@@ -6,7 +6,7 @@
 //! something; only the answer to the last question counts, since events overtake answers.
 
 use serde_json::json;
-use shared_protocol::{Extra, Feature, LogLevel, RequestId, SessionId, TabQuery, Understood};
+use shared_protocol::{Extra, Feature, RequestId, SessionId, TabQuery, Understood};
 
 use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
@@ -17,7 +17,6 @@ use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::{Deferred, OnRefusal, WORDS, exception, is_refusal};
 use crate::requests::send::extension_command;
-use crate::targets::model::Target;
 use crate::turn::Turn;
 
 /// How many commands wait for one tab, and of how many bytes.
@@ -298,37 +297,8 @@ impl Relay {
             && self.requests.any(|request| is_leaving(request, connection, real))
     }
 
-    /// Has `chrome.tabs` close a tab. An extension that cannot do that keeps it; for clients it has
-    /// gone, who would wait for ever.
-    pub(crate) fn close_tab(
-        &mut self,
-        connection: ConnectionId,
-        real: &SessionId,
-        asker: Option<Asker>,
-        turn: &mut Turn,
-    ) {
-        let closing = Request {
-            connection,
-            session: Some(real.clone()),
-            asker,
-            purpose: Purpose::CloseTarget,
-            deadline: Some(turn.now + QUICK),
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
-        if let Ok((proof, tab)) = self.restricted_tab(connection, real, turn) {
-            self.ask_extension(closing, |id| RelayMessage::CloseTab { id, tab, proof }, turn);
-        } else {
-            let text = "a tab that shows a warning stays open, and clients see it no more: this \
-                        extension cannot close it";
-            turn.log(LogLevel::Warn, text.to_owned());
-            self.requests.add(closing);
-            self.detached(connection, real, turn);
-        }
-    }
-
     /// Names a tab to an extension that can take it off its page.
-    fn restricted_tab(
+    pub(crate) fn restricted_tab(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -342,13 +312,6 @@ impl Relay {
             return Err(Error::server(format!("{WORDS}; {}", old.unwrap_or_default())));
         };
         Ok((proof, TabQuery { target_id, extra: Extra::default() }))
-    }
-}
-
-impl Target {
-    /// Whether it answers nothing for now.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.shared.dialog.is_some() || self.restriction.is_some() || self.is_departing
     }
 }
 

@@ -6,12 +6,11 @@ use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
-use crate::confinement::is_web;
+use crate::cdp::target_domain::InfoEvent;
+use crate::cdp::target_domain::TargetDestroyed;
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
 use crate::sessions::model::Session;
-use crate::targets::announce::{InfoEvent, TargetDestroyed, tab_info};
-use crate::targets::children::is_browser_with_auto_attach;
 use crate::targets::model::{Target, Targets};
 use crate::turn::Turn;
 
@@ -94,14 +93,14 @@ impl Relay {
             .filter(|target| target.is_service_worker())
             .map(|target| target.session.clone())
             .collect();
-        for info in [tab_info(target), Some(target.info.clone())].into_iter().flatten() {
+        for info in [target.tab_info(), Some(target.info.clone())].into_iter().flatten() {
             for seat in self.confined(connection, |session| session.follows(&info)) {
                 turn.event(&seat, "Target.targetCreated", &InfoEvent::of(info.clone()));
             }
         }
         match target.parent.clone() {
             None => {
-                for seat in self.confined(connection, is_browser_with_auto_attach) {
+                for seat in self.confined(connection, Session::is_browser_with_auto_attach) {
                     self.auto_attach_tab(&seat, real, turn);
                 }
             }
@@ -141,38 +140,8 @@ impl Gone {
         Self {
             real: target.session.clone(),
             page: (!all.iter().any(is_other)).then(|| target.info.clone()),
-            tab: tab_info(target),
+            tab: target.tab_info(),
             seats: target.seats.iter().filter(|seat| is_confined(seat)).cloned().collect(),
-        }
-    }
-}
-
-impl Session {
-    fn follows(&self, info: &TargetInfo) -> bool {
-        self.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
-    }
-}
-
-impl Target {
-    /// Returns whether it shows the web, by what it has loaded and by what the user is told: an address
-    /// that was typed is told before anything of it has come.
-    fn shows_web(&self) -> bool {
-        self.is_on_web && is_web(&self.info.url)
-    }
-}
-
-impl Targets {
-    /// Returns whether a target and all around it show the web.
-    pub(crate) fn is_web(&self, target: &Target) -> bool {
-        let mut target = target;
-        loop {
-            if !target.shows_web() {
-                return false;
-            }
-            match target.parent.as_ref().and_then(|parent| self.by_session(parent)) {
-                Some(parent) => target = parent,
-                None => return true,
-            }
         }
     }
 }

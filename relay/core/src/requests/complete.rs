@@ -1,0 +1,191 @@
+//! What becomes of a request when its answer is there, or will not come.
+
+use shared_protocol::RequestId;
+
+use crate::Relay;
+use crate::cdp::Error;
+use crate::cdp::payload::Payload;
+use crate::ids::ConnectionId;
+use crate::requests::data_urls as data_addresses;
+use crate::requests::pending::{QUICK, Request};
+use crate::requests::purpose::Purpose;
+use crate::turn::Turn;
+use serde_json::json;
+
+/// Answers of `chrome.debugger` to all commands that wait when a tab closes.
+const DETACHED: &str = "Detached while handling command.";
+
+impl Relay {
+    pub(crate) fn extension_replied(
+        &mut self,
+        connection: ConnectionId,
+        id: RequestId,
+        outcome: Result<Option<Payload>, String>,
+        turn: &mut Turn,
+    ) {
+        let Some(request) = self.requests.answer(connection, id) else { return };
+        if outcome.as_ref().is_err_and(|text| text == DETACHED) && request.session.is_some() {
+            // Chrome says so before it says that the session has ended, which clients hear first.
+            let deadline = Some(turn.now + QUICK);
+            return self.requests.insert(id, Request { deadline, ..request });
+        }
+        let outcome = match (outcome, request.needs) {
+            (Ok(None), Some(feature)) => Err(self.turned_out_to_lack(connection, feature, turn)),
+            (Ok(result), _) => Ok(result.unwrap_or_else(Payload::empty_object)),
+            (Err(text), _) => Err(Error::from_extension(&text)),
+        };
+        self.conclude(id, request, outcome, turn);
+    }
+
+    /// There is no room for a command among those that wait for the extension.
+    pub(crate) fn command_refused(
+        &mut self,
+        connection: ConnectionId,
+        id: RequestId,
+        turn: &mut Turn,
+    ) {
+        let Some(request) = self.requests.answer(connection, id) else { return };
+        let error =
+            Error::server("the browser does not keep up with what it is sent: send less at once");
+        self.conclude(id, request, Err(error), turn);
+    }
+
+    /// Ends the requests whose time is up.
+    pub(crate) fn expire_requests(&mut self, turn: &mut Turn) {
+        for (id, request) in self.requests.late(turn.now) {
+            let error = Error::server(match &request.session {
+                Some(_) => "no answer from the tab in time: it may be frozen, or show a dialog",
+                None => "no answer from the extension in time",
+            });
+            let undone = self.extensions.heir_of(request.connection);
+            let enabled = request.enables().map(|(real, domain)| (real.clone(), domain.to_owned()));
+            self.conclude(id, request, Err(error), turn);
+            if let Some((real, domain)) = enabled {
+                // Chrome will do it all the same, and then this.
+                self.switch_off_unless_used(undone, &real, &domain, turn);
+            }
+        }
+    }
+
+    /// A request has its answer, from the extension or because none will come.
+    pub(crate) fn conclude(
+        &mut self,
+        id: RequestId,
+        request: Request,
+        outcome: Result<Payload, Error>,
+        turn: &mut Turn,
+    ) {
+        let Some((request, mut outcome)) = self.unless_restricted(request, outcome, turn) else {
+            return;
+        };
+        let Request { connection, session, asker, purpose, .. } = request;
+        let is_own = asker.is_none();
+        // Its tabs may have gone over to the next connection of the same installation.
+        let connection = self.extensions.heir_of(connection);
+        match (purpose, session) {
+            (Purpose::AutoAttach, real) => {
+                if let (Err(_), Some(real)) = (&outcome, real) {
+                    self.auto_attach_failed(connection, &real, is_own, turn);
+                }
+                if let Some(asker) = &asker {
+                    self.announce_children(&asker.seat, turn);
+                }
+            }
+            (Purpose::StartTrace, Some(real)) => {
+                if outcome.is_ok() {
+                    self.trace_started(connection, asker.as_ref(), real, turn);
+                }
+            }
+            (Purpose::Wish(before), _) => {
+                if let (Err(_), Some(asker)) = (&outcome, &asker) {
+                    self.take_back(asker, before, turn);
+                }
+            }
+            (Purpose::AnswerDialog, Some(real)) => {
+                if outcome.is_err() {
+                    self.dialog_not_answered(connection, &real);
+                }
+            }
+            (Purpose::Enable { domain, attempt }, Some(real)) => {
+                let domain = (domain.as_str(), attempt);
+                self.enabled(connection, &real, domain, &outcome, asker.as_ref(), turn);
+            }
+            (Purpose::AddScript, Some(real)) => {
+                if let Ok(result) = &outcome {
+                    self.script_added(connection, &real, asker.as_ref(), result, turn);
+                }
+            }
+            (Purpose::AddBreakpoint, Some(real)) => {
+                if let Ok(result) = &outcome {
+                    self.breakpoint_added(connection, &real, asker.as_ref(), result, turn);
+                }
+            }
+            (Purpose::RunsPage { opens_data }, Some(real)) => {
+                if let Some(target) = self.target_mut(connection, &real) {
+                    target.shared.last_run = target.shared.last_run.max(id);
+                    if opens_data {
+                        outcome = data_addresses::explained(&target.info.target_id, outcome);
+                    }
+                }
+                self.departed(connection, &real, turn);
+            }
+            (Purpose::InitialTab, _) => return self.initial_tab_came(connection, outcome, turn),
+            (Purpose::FirstTab, _) => return self.first_tab_came(connection, outcome.err(), turn),
+            (Purpose::Cookies(question), _) => return self.cookies_came(question, outcome, turn),
+            (Purpose::CookieJar(asked), _) => return self.jar_answered(asked, outcome, turn),
+            (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
+            (Purpose::FileInput(command), _) => {
+                return self.file_input_described(asker, command, outcome, turn);
+            }
+            (Purpose::Download(search), _) => {
+                return self.download_found(connection, asker, search, outcome, turn);
+            }
+            (Purpose::AskRestricted { number }, Some(real)) => {
+                self.restriction_told(connection, &real, number, &outcome, turn);
+            }
+            (Purpose::Deferred { script: Some((seat, given)) }, Some(real)) => {
+                if let Ok(result) = &outcome {
+                    self.deferred_script_added(connection, &real, &seat, given, result, turn);
+                }
+            }
+            (Purpose::CloseTarget, Some(real)) => {
+                outcome = outcome.map(|_| closed());
+                if outcome.is_err()
+                    && let Some(target) = self.target_mut(connection, &real)
+                {
+                    target.closes_until = None;
+                }
+            }
+            (Purpose::CloseAgain, Some(real)) => self.close_again(connection, &real, turn),
+            (Purpose::Forward | Purpose::Leaving | Purpose::Deferred { .. }, _)
+            | (
+                Purpose::CloseTarget
+                | Purpose::AskRestricted { .. }
+                | Purpose::CloseAgain
+                | Purpose::Enable { .. }
+                | Purpose::AddScript
+                | Purpose::AddBreakpoint
+                | Purpose::RunsPage { .. }
+                | Purpose::StartTrace
+                | Purpose::AnswerDialog,
+                None,
+            ) => {}
+        }
+        let Some(asker) = asker else { return };
+        turn.effects.push(asker.reply(outcome));
+        if let Some(on) = self.virtual_mut(&asker.seat)
+            && on.outstanding.remove(&id)
+        {
+            self.settle(&asker.seat, turn);
+        }
+    }
+}
+
+/// What Chrome answers when a target has closed.
+pub(crate) fn closed() -> Payload {
+    Payload::of(&json!({ "success": true }))
+}
+
+pub(crate) fn target_closed() -> Error {
+    Error::server("Target closed")
+}

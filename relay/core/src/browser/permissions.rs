@@ -14,7 +14,6 @@ use crate::cdp::payload::{Payload, PermissionRule as Rule, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
-use crate::peers::extensions::Extension;
 use crate::policy::AgentsMay;
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
@@ -213,13 +212,16 @@ impl Relay {
         if !std::mem::take(&mut self.tabs_changed) {
             return;
         }
-        let has_moved = |(connection, extension): &(ConnectionId, &Extension)| {
-            extension.presence.is_connected()
-                && self.clients.all_of(*connection).any(|client| !client.permissions.is_empty())
-                && extension.permissions != self.rules_in_force(*connection)
-        };
-        let moved: Vec<ConnectionId> =
-            self.extensions.iter().filter(has_moved).map(|(connection, _)| connection).collect();
+        let moved: Vec<ConnectionId> = self
+            .extensions
+            .iter()
+            .filter(|(connection, extension)| {
+                extension.presence.is_connected()
+                    && self.clients.all_of(*connection).any(|client| !client.permissions.is_empty())
+                    && extension.permissions != self.rules_in_force(*connection)
+            })
+            .map(|(connection, _)| connection)
+            .collect();
         for connection in moved {
             self.apply_permissions(connection, None, Purpose::Forward, turn);
         }

@@ -10,7 +10,6 @@ use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::ids::{ClientId, ConnectionId};
-use crate::peers::clients::Client;
 use crate::turn::Turn;
 
 const WISH: &str = "separateWindow";
@@ -43,21 +42,27 @@ impl Relay {
     /// What the extension is told about a tab that is opened for whoever came last.
     pub(crate) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
         let client = self.clients.all_of(connection).last()?;
-        Some(Payload::of(&json!({ WISH: self.window_wish(client)? })))
+        Some(Payload::of(
+            &json!({ WISH: self.window_wish(client.connection, client.separate_window)? }),
+        ))
     }
 
     /// `Target.createTarget` with the client's wish.
     pub(crate) fn with_window_wish(&self, client: ClientId, command: Command) -> Command {
         let client = self.clients.get(client);
-        let Some(wish) = client.and_then(|client| self.window_wish(client)) else { return command };
+        let Some(wish) =
+            client.and_then(|client| self.window_wish(client.connection, client.separate_window))
+        else {
+            return command;
+        };
         let mut fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
         fields.insert(WISH.to_owned(), wish.into());
         Command { params: Some(Payload::of(&fields)), ..command }
     }
 
     /// What a client wants, if its extension can do it.
-    fn window_wish(&self, client: &Client) -> Option<bool> {
-        let extension = self.extensions.get(client.connection)?;
-        client.separate_window.filter(|_| extension.features.has(Feature::WindowMode))
+    fn window_wish(&self, connection: ConnectionId, wanted: Option<bool>) -> Option<bool> {
+        let extension = self.extensions.get(connection)?;
+        wanted.filter(|_| extension.features.has(Feature::WindowMode))
     }
 }

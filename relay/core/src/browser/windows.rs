@@ -13,7 +13,6 @@ use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
-use crate::peers::clients::Client;
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
@@ -110,8 +109,7 @@ impl Relay {
 
     /// Windows without a controlled tab are none of a client's business.
     fn check_window(&self, seat: &Seat, window: i64) -> Result<(), Error> {
-        let knows_it = |client: &Client| client.windows.contains(&window);
-        match self.clients.get(seat.client).is_some_and(knows_it) {
+        match self.clients.get(seat.client).is_some_and(|client| client.windows.contains(&window)) {
             true => Ok(()),
             false => Err(Error::server(NO_WINDOW)),
         }

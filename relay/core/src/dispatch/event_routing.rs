@@ -135,7 +135,8 @@ impl Relay {
                 let bound = such(&|on| on.bindings.contains(&name));
                 let exposed = serde_json::from_str::<Exposed>(&payload);
                 let Ok(Exposed { name: function }) = exposed else { return bound };
-                let exposing = such(&|on| on.bindings.contains(&name) && on.exposes(&function));
+                let exposing =
+                    such(&|on| on.bindings.contains(&name) && on.short_scripts.expose(&function));
                 if exposing.is_empty() { bound } else { exposing }
             }
             ("Page.lifecycleEvent", _) => such(&|on| on.lifecycle),

@@ -174,7 +174,7 @@ impl Relay {
         let Some(asker) = asker else { return };
         turn.effects.push(asker.reply(outcome));
         if let Some(on) = self.virtual_mut(&asker.seat)
-            && on.outstanding.remove(&id)
+            && on.replies.answered(id)
         {
             self.settle(&asker.seat, turn);
         }

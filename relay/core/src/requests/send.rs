@@ -34,7 +34,7 @@ impl Relay {
             on_refusal: OnRefusal::of(&command),
         });
         if quick && let Some(on) = self.virtual_mut(seat) {
-            on.outstanding.insert(id);
+            on.replies.expect(id);
         }
         let command = extension_command(command.method, Some(real.clone()), command.params);
         turn.tell_extension(connection, RelayMessage::Command { id, command });

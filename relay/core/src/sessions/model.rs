@@ -1,19 +1,20 @@
 //! The sessions of one client. Each is the client's own, though several may stand on one real
 //! session of the extension.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use shared_protocol::{RequestId, SessionId};
+use shared_protocol::SessionId;
 
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_filter::Filter;
-use crate::requests::deferred_replies::Later;
+use crate::requests::deferred_replies::DeferredReplies;
 use crate::settings::auto_attach::AutoAttach;
 use crate::settings::interception::Wanted;
 use crate::settings::overrides::Overrides;
 use crate::sharing::dom_breakpoints::Stop;
 use crate::sharing::screencast::Watching;
+use crate::sharing::scripts::ShortScripts;
 
 /// How many sessions a client may have open.
 pub(crate) const MAX_SESSIONS: usize = 2000;
@@ -75,7 +76,7 @@ pub(crate) struct Virtual {
     /// What else it wants the target to stop at.
     pub(crate) stops: Vec<Stop>,
     /// The short ones of its scripts; they tell which functions it exposes.
-    pub(crate) short_scripts: VecDeque<String>,
+    pub(crate) short_scripts: ShortScripts,
     pub(crate) fetch: Option<Wanted>,
     pub(crate) overrides: Overrides,
     pub(crate) screencast: Option<Watching>,
@@ -86,9 +87,8 @@ pub(crate) struct Virtual {
     pub(crate) missed_script: bool,
     /// When it sent its last command, counted in commands.
     pub(crate) last_active: u64,
-    /// Its commands that Chrome will answer soon; answers of ours may have to wait for them.
-    pub(crate) outstanding: BTreeSet<RequestId>,
-    pub(crate) later: VecDeque<Later>,
+    /// Its answers that wait for Chrome's.
+    pub(crate) replies: DeferredReplies,
 }
 
 impl Session {
@@ -140,7 +140,7 @@ impl Virtual {
             deferred_scripts: BTreeMap::new(),
             breakpoints: BTreeSet::new(),
             stops: Vec::new(),
-            short_scripts: VecDeque::new(),
+            short_scripts: ShortScripts::default(),
             fetch: None,
             overrides: Overrides::default(),
             screencast: None,
@@ -148,9 +148,18 @@ impl Virtual {
             holds_back: false,
             missed_script: false,
             last_active: 0,
-            outstanding: BTreeSet::new(),
-            later: VecDeque::new(),
+            replies: DeferredReplies::default(),
         }
+    }
+
+    /// Whether it gets a domain's events, or will when it is its turn.
+    pub(crate) fn wants(&self, domain: &str) -> bool {
+        self.domains.contains(domain) || self.replies.enable(domain)
+    }
+
+    /// The domains that it uses, or will.
+    pub(crate) fn wanted_domains(&self) -> BTreeSet<String> {
+        self.domains.iter().chain(self.replies.domains()).cloned().collect()
     }
 }
 

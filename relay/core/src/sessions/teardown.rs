@@ -94,7 +94,7 @@ impl Relay {
             self.leave_children(connection, &real, turn);
         }
         self.resume_unless_held(connection, &real, turn);
-        self.leave_scripts(connection, &real, &gone, turn);
+        self.leave_scripts(connection, &real, &gone.scripts, &gone.bindings, turn);
         self.leave_stops(connection, &real, std::mem::take(&mut gone.stops), turn);
         let breakpoints = std::mem::take(&mut gone.breakpoints);
         self.leave_debugger(connection, &real, seat, breakpoints, turn);
@@ -150,7 +150,7 @@ impl Relay {
 /// Returns those for whom an answer of ours waits for one of Chrome's.
 fn answers_that_wait(session: &Session) -> Vec<Asker> {
     match &session.kind {
-        Kind::Target(on) => on.later.iter().map(|later| later.asker().clone()).collect(),
+        Kind::Target(on) => on.replies.askers(),
         Kind::Browser | Kind::Tab { .. } => Vec::new(),
     }
 }

@@ -139,7 +139,7 @@ impl Relay {
             _ => BTreeSet::new(),
         };
         // Whoever switches a domain off before it was on for it has no use for what it waits for.
-        let mut early = on.take_enables(domain);
+        let mut early = on.replies.take_enables(domain);
         let Some(target) = self.target_under_mut(seat) else { return };
         if let Some(known) = target.shared.domains.get_mut(domain) {
             let own = known.waiting.extract_if(.., |later| &later.asker().seat == seat);

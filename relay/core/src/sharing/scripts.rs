@@ -10,8 +10,8 @@ use crate::ids::ConnectionId;
 use crate::ids::Seat;
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::sessions::model::Virtual;
 use crate::turn::Turn;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A script that exposes a function is shorter.
 const SHORT: usize = 4096;
@@ -29,22 +29,26 @@ struct Binding {
     name: String,
 }
 
-impl Virtual {
-    fn note_script(&mut self, command: &Command) {
+/// The short scripts of a session, which tell which functions it exposes.
+#[derive(Debug, Default)]
+pub(crate) struct ShortScripts(VecDeque<String>);
+
+impl ShortScripts {
+    fn add(&mut self, command: &Command) {
         let source = command.params.as_ref().map(Payload::as_str).unwrap_or_default();
         if source.len() <= SHORT {
-            if self.short_scripts.len() >= MAX_SHORT {
-                self.short_scripts.pop_front();
+            if self.0.len() >= MAX_SHORT {
+                self.0.pop_front();
             }
-            self.short_scripts.push_back(source.to_owned());
+            self.0.push_back(source.to_owned());
         }
     }
 
-    /// Whether one of its scripts names the function, in quotes.
-    pub(crate) fn exposes(&self, function: &str) -> bool {
+    /// Whether one of them names the function, in quotes.
+    pub(crate) fn expose(&self, function: &str) -> bool {
         let quoted = [format!("'{function}'"), format!("\\\"{function}\\\"")];
         let names = |script: &String| quoted.iter().any(|name| script.contains(name));
-        self.short_scripts.iter().any(names)
+        self.0.iter().any(names)
     }
 }
 
@@ -53,7 +57,7 @@ impl Relay {
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
         if command.method.starts_with("Page.addScript") {
-            on.note_script(&command);
+            on.short_scripts.add(&command);
             return self.forward(seat, command, &real, Purpose::AddScript, turn);
         }
         let named = command.read_params::<Script>().map(|script| {
@@ -139,13 +143,14 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        gone: &Virtual,
+        scripts: &BTreeSet<String>,
+        bindings: &BTreeSet<String>,
         turn: &mut Turn,
     ) {
-        for identifier in &gone.scripts {
+        for identifier in scripts {
             self.remove_script(connection, real, identifier.clone(), turn);
         }
-        for name in &gone.bindings {
+        for name in bindings {
             if !self.over(connection, real).any(|on| on.bindings.contains(name)) {
                 let binding = Payload::of(&Binding { name: name.clone() });
                 self.tell_target(connection, real, "Runtime.removeBinding", Some(binding), turn);

@@ -11,7 +11,6 @@ use crate::ids::Seat;
 use crate::ids::{ClientId, ConnectionId};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::targets::model::Target;
 use crate::turn::Turn;
 
 /// A trace on a browser-level session.
@@ -81,12 +80,11 @@ impl Relay {
     fn traces(&self, client: ClientId, real: &SessionId) -> bool {
         let Some(state) = self.clients.get(client) else { return false };
         let on_browser = state.trace.as_ref().is_some_and(|it| it.is_running && &it.real == real);
-        let on_tab = |target: &Target| {
-            let own = target.seats.iter().filter(|seat| seat.client == client);
-            own.filter_map(|seat| self.virtual_of(seat)).any(|on| on.tracing)
-        };
         on_browser
-            || self.target(state.connection, real).is_some_and(on_tab)
+            || self.target(state.connection, real).is_some_and(|target| {
+                let own = target.seats.iter().filter(|seat| seat.client == client);
+                own.filter_map(|seat| self.virtual_of(seat)).any(|on| on.tracing)
+            })
             || self.requests.any(|request| {
                 matches!(request.purpose, Purpose::StartTrace)
                     && request.session.as_ref() == Some(real)

@@ -1,6 +1,5 @@
 //! What the relay tells about itself over HTTP, derived from its state on demand.
 
-use crate::targets::model::Target;
 use shared_protocol::http::{
     ClientEntry, ExtensionEntry, ExtensionStatus, ExtensionsStatus, PageEntry, PagesStatus,
     Profile, RelayStatus,
@@ -12,6 +11,7 @@ use crate::cdp::version::BrowserVersion;
 use crate::ids::{ClientId, ConnectionId};
 use crate::peers::clients::Client;
 use crate::peers::extensions::Extension;
+use crate::targets::model::Target;
 
 impl Relay {
     /// `GET /extension/status`

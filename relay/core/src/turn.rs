@@ -8,8 +8,7 @@ use shared_protocol::{CloseCode, LogLevel};
 use crate::cdp::Frame;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::effect::Effect;
-use crate::ids::Seat;
-use crate::ids::{ClientId, ConnectionId};
+use crate::ids::{ClientId, ConnectionId, Seat};
 
 /// Collects, in order, what the shell must do about one input.
 #[derive(Debug)]

@@ -1,16 +1,16 @@
 //! Who gets an event of a target: the sessions that asked for its kind, and no other.
 
 use serde::Deserialize;
-use shared_protocol::{CdpEvent, Payload as _, SessionId};
+use shared_protocol::{
+    AttachedToTarget, CdpEvent, DetachedFromTarget, LogLevel, Payload as _, SessionId,
+};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::ids::{ConnectionId, Seat};
 use crate::sessions::model::Virtual;
 use crate::turn::Turn;
-use shared_protocol::{AttachedToTarget, DetachedFromTarget, LogLevel};
 
 impl Relay {
     pub(crate) fn extension_event(

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cdp::payload::PermissionRule as Rule;
 use crate::confinement::Confinement;
-use crate::ids::Seat;
-use crate::ids::{ClientId, ConnectionId};
+use crate::ids::{ClientId, ConnectionId, Seat};
 use crate::sessions::model::{Session, Sessions};
 use crate::sharing::tracing::Trace;
 

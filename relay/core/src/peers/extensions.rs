@@ -7,12 +7,10 @@ use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
 
 use crate::Relay;
 use crate::browser::downloads::Downloads;
-use crate::cdp::payload::PermissionRule as Rule;
-use crate::cdp::payload::RelayMessage;
+use crate::cdp::payload::{PermissionRule as Rule, RelayMessage};
 use crate::cdp::version::BrowserVersion;
 use crate::effect::Effect;
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::ids::{ConnectionId, Seat};
 use crate::peers::reconnect::{Held, Presence};
 use crate::sessions::model::{Kind, Virtual};
 use crate::targets::model::{Target, Targets};

@@ -5,8 +5,7 @@ use shared_protocol::{Extra, Feature, LogLevel, Notice, Understood};
 use crate::Relay;
 use crate::cdp::Error;
 use crate::cdp::payload::RelayMessage;
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::ids::{ConnectionId, Seat};
 use crate::turn::Turn;
 
 impl Relay {

@@ -1,5 +1,6 @@
 //! What becomes of a request when its answer is there, or will not come.
 
+use serde_json::json;
 use shared_protocol::RequestId;
 
 use crate::Relay;
@@ -10,7 +11,6 @@ use crate::requests::data_urls as data_addresses;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
-use serde_json::json;
 
 /// Answers of `chrome.debugger` to all commands that wait when a tab closes.
 const DETACHED: &str = "Detached while handling command.";

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
-
+use crate::ids::{ConnectionId, Seat};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;

@@ -1,19 +1,15 @@
 //! How clients find targets and attach to them.
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::LogLevel;
-use shared_protocol::{SessionId, TargetId};
+use shared_protocol::{AttachedToTarget, Extra, LogLevel, SessionId, TargetId};
 
 use crate::Relay;
-use crate::cdp::payload::Payload;
-use crate::cdp::payload::TargetInfo;
+use crate::cdp::payload::{Payload, TargetInfo};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
 use crate::ids::Seat;
-use crate::sessions::model::Virtual;
-use crate::sessions::model::{Kind, MAX_SESSIONS, Session};
+use crate::sessions::model::{Kind, MAX_SESSIONS, Session, Virtual};
 use crate::turn::Turn;
-use shared_protocol::{AttachedToTarget, Extra};
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,14 +1,13 @@
 //! A session ends: what it asked for goes with it, and nothing of anybody else's.
 
-use crate::requests::complete::target_closed;
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::effect::Effect;
-use crate::ids::Seat;
-use crate::ids::{ClientId, ConnectionId};
+use crate::ids::{ClientId, ConnectionId, Seat};
 use crate::requests::asker::Asker;
+use crate::requests::complete::target_closed;
 use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, Virtual};
 use crate::sharing::tracing as trace;

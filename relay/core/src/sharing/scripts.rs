@@ -1,17 +1,17 @@
 //! Scripts for new documents and bindings: each belongs to the session that made it.
 
+use std::collections::{BTreeSet, VecDeque};
+
 use serde::Deserialize;
 use shared_protocol::{Payload as _, SessionId};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::ids::{ConnectionId, Seat};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
-use std::collections::{BTreeSet, VecDeque};
 
 /// A script that exposes a function is shorter.
 const SHORT: usize = 4096;

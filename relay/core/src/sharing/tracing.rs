@@ -7,8 +7,7 @@ use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
-use crate::ids::{ClientId, ConnectionId};
+use crate::ids::{ClientId, ConnectionId, Seat};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;

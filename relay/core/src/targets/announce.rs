@@ -1,15 +1,12 @@
 //! Targets come, change and go; every client that asked is told, in Chrome's order.
 
-use crate::cdp::target_domain::InfoEvent;
-use crate::cdp::target_domain::TargetCrashed;
-use crate::cdp::target_domain::TargetDestroyed;
-use crate::sessions::attach::look_at_url;
 use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::cdp::target_domain::{InfoEvent, TargetCrashed, TargetDestroyed};
+use crate::ids::{ConnectionId, Seat};
+use crate::sessions::attach::look_at_url;
 use crate::sessions::model::Session;
 use crate::targets::model::Target;
 use crate::turn::Turn;

@@ -1,6 +1,5 @@
 //! Frames and workers below a target: who is told of them, and when they may run.
 
-use crate::settings::auto_attach::SetAutoAttach;
 use std::time::Duration;
 
 use serde_json::json;
@@ -10,14 +9,13 @@ use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::confinement::is_web;
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::ids::{ConnectionId, Seat};
 use crate::requests::asker::Asker;
 use crate::requests::deferred_replies::LocalAnswer;
 use crate::requests::purpose::Purpose;
 use crate::sessions::attach::look_at_url;
-use crate::sessions::model::Kind;
-use crate::sessions::model::Session;
+use crate::sessions::model::{Kind, Session};
+use crate::settings::auto_attach::SetAutoAttach;
 use crate::targets::model::Target;
 use crate::turn::Turn;
 

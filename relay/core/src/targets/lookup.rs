@@ -1,15 +1,12 @@
 //! What is found under a session: what it asked for, its target, its extension, its neighbours.
 
-use shared_protocol::SessionId;
+use shared_protocol::{SessionId, TargetId};
 
 use crate::Relay;
 use crate::cdp::Error;
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
-use crate::sessions::model::Session;
-use crate::sessions::model::{Kind, Virtual};
+use crate::ids::{ConnectionId, Seat};
+use crate::sessions::model::{Kind, Session, Virtual};
 use crate::targets::model::Target;
-use shared_protocol::TargetId;
 
 impl Relay {
     pub(crate) fn virtual_of(&self, seat: &Seat) -> Option<&Virtual> {

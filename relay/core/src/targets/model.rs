@@ -6,8 +6,7 @@ use shared_protocol::{Extra, SessionId, TargetId};
 
 use crate::cdp::payload::TargetInfo;
 use crate::confinement::is_web;
-use crate::ids::ClientId;
-use crate::ids::Seat;
+use crate::ids::{ClientId, Seat};
 use crate::sharing::target_state::Shared;
 use crate::targets::restricted::Restriction;
 

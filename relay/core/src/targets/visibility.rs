@@ -6,10 +6,8 @@ use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
-use crate::cdp::target_domain::InfoEvent;
-use crate::cdp::target_domain::TargetDestroyed;
-use crate::ids::Seat;
-use crate::ids::{ClientId, ConnectionId};
+use crate::cdp::target_domain::{InfoEvent, TargetDestroyed};
+use crate::ids::{ClientId, ConnectionId, Seat};
 use crate::sessions::model::Session;
 use crate::targets::model::{Target, Targets};
 use crate::turn::Turn;

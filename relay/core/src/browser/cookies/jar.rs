@@ -8,18 +8,16 @@ use shared_protocol::{
     Understood,
 };
 
-use super::NewCookies;
 use super::jobs::{Aim, Job};
-use super::shapes::{self, NewCookie};
+use super::shapes::NewCookie;
+use super::{NewCookies, shapes};
 use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::ids::ConnectionId;
-use crate::ids::Seat;
+use crate::ids::{ConnectionId, Seat};
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
-use crate::requests::purpose::Purpose;
-use crate::requests::purpose::{InJar, Question};
+use crate::requests::purpose::{InJar, Purpose, Question};
 use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 

@@ -2,5 +2,5 @@
 
 pub(crate) mod browser_commands;
 pub(crate) mod client_commands;
-pub(crate) mod event_routing;
+pub(crate) mod extension_events;
 pub(crate) mod target_commands;

@@ -17,7 +17,7 @@ pub enum Effect {
     CloseExtension { connection: ConnectionId, code: CloseCode, reason: String },
     SendToClient { client: ClientId, frame: Frame },
     CloseClient { client: ClientId, code: CloseCode, reason: String },
-    CopyDownload { connection: ConnectionId, guid: String, from: ToldFile, to: Vec<WantedCopy> },
+    CopyDownload { connection: ConnectionId, guid: String, from: ReportedFile, to: Vec<WantedCopy> },
     Log { level: LogLevel, text: String },
 }
 
@@ -35,7 +35,7 @@ pub struct WantedCopy {
 /// A file as an extension tells of it, which may be a lie: what else is known of the download has to
 /// fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldFile {
+pub struct ReportedFile {
     /// Where it is said to be.
     pub path: PathBuf,
     /// How long ago the download can have begun.

@@ -14,7 +14,7 @@ pub struct ClientId(pub u64);
 
 /// One session of one client.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Seat {
+pub(crate) struct SessionRef {
     pub(crate) client: ClientId,
     /// Empty for the socket itself, as in CDP.
     pub(crate) session: SessionId,
@@ -26,7 +26,7 @@ impl fmt::Display for ConnectionId {
     }
 }
 
-impl Seat {
+impl SessionRef {
     /// The socket itself.
     pub(crate) fn root(client: ClientId) -> Self {
         Self { client, session: SessionId::new("") }

@@ -25,10 +25,10 @@ use std::time::Instant;
 use shared_protocol::{CloseCode, TargetId};
 
 use crate::cdp::Frame;
-use browser::cookies::CookieJobs;
+use browser::cookies::CookieQueries;
 pub use cdp::payload;
 pub use confinement::Confinement;
-pub use effect::{Effect, ToldFile, WantedCopy};
+pub use effect::{Effect, ReportedFile, WantedCopy};
 pub use ids::{ClientId, ConnectionId};
 pub use input::Input;
 use peers::clients::Clients;
@@ -46,11 +46,11 @@ pub struct Relay {
     browser_id: TargetId,
     policy: Policy,
     /// Whether extensions can prove themselves: then only those that have are believed about files.
-    pairs: bool,
+    requires_pairing: bool,
     extensions: Extensions,
     clients: Clients,
     requests: Requests,
-    cookie_jobs: CookieJobs,
+    cookie_queries: CookieQueries,
     /// Counts the commands of clients, so that what came later can be told.
     commands: u64,
     tabs_named: u32,
@@ -69,11 +69,11 @@ impl Relay {
         Self {
             browser_id,
             policy,
-            pairs: false,
+            requires_pairing: false,
             extensions: Extensions::default(),
             clients: Clients::default(),
             requests: Requests::default(),
-            cookie_jobs: CookieJobs::default(),
+            cookie_queries: CookieQueries::default(),
             commands: 0,
             tabs_named: 0,
             sessions_named: 1,
@@ -86,7 +86,7 @@ impl Relay {
     /// Believes only extensions that have proven themselves about files.
     #[must_use]
     pub fn with_pairing(self) -> Self {
-        Self { pairs: true, ..self }
+        Self { requires_pairing: true, ..self }
     }
 
     /// Applies one input. Does not fail: a peer's mistake becomes an effect that answers the peer.
@@ -115,7 +115,7 @@ impl Relay {
                 let is_confined = confinement.is_some();
                 // It is asked for by nobody who is confined.
                 let page = page.filter(|_| !is_confined);
-                if self.is_crowded(confinement.as_ref()) {
+                if self.has_too_many_connections(confinement.as_ref()) {
                     let reason = format!("a session may have {MAX_CONFINED} connections");
                     turn.close_client(client, CloseCode::DuplicateClient, reason);
                 } else {
@@ -126,11 +126,13 @@ impl Relay {
                     client.confinement = confinement;
                 }
             }
-            Input::ClientSent { client, command } => self.client_asked(client, command, &mut turn),
+            Input::ClientSent { client, command } => {
+                self.accept_command(client, command, &mut turn)
+            }
             Input::ClientSentGarbage { client, error } => {
                 turn.send(client, Frame::Malformed(error));
             }
-            Input::ClientDisconnected { client } => self.client_left(client, &mut turn),
+            Input::ClientDisconnected { client } => self.remove_client(client, &mut turn),
             Input::DownloadCopied { connection, guid, outcome } => {
                 self.download_copied(connection, &guid, outcome, &mut turn);
             }
@@ -140,17 +142,17 @@ impl Relay {
             Input::WindowModeChosen { separate_window } => {
                 self.choose_window_mode(separate_window, &mut turn);
             }
-            Input::Closing => self.all_clients_leave(&mut turn),
+            Input::Closing => self.remove_all_clients(&mut turn),
             Input::DeadlinePassed => self.deadline_passed(&mut turn),
         }
-        self.settle_children(&mut turn);
-        self.settle_permissions(&mut turn);
-        self.keep_for_absent(&mut turn.effects);
-        self.count_answers(&turn.effects);
+        self.apply_auto_attach(&mut turn);
+        self.follow_permissions(&mut turn);
+        self.queue_for_absent(&mut turn.effects);
+        self.count_replies(&turn.effects);
         turn.effects
     }
 
-    fn count_answers(&mut self, effects: &[Effect]) {
+    fn count_replies(&mut self, effects: &[Effect]) {
         for effect in effects {
             if let Effect::SendToClient { client, frame: Frame::Reply { .. } } = effect
                 && let Some(client) = self.clients.get_mut(*client)
@@ -179,13 +181,13 @@ impl Relay {
 
     fn deadline_passed(&mut self, turn: &mut Turn) {
         self.ping_extensions(turn);
-        self.presence_deadlines(turn);
-        self.resume_late(turn);
+        self.expire_presences(turn);
+        self.resume_overdue(turn);
         self.expire_requests(turn);
     }
 
     fn close_client(&mut self, client: ClientId, code: CloseCode, reason: &str, turn: &mut Turn) {
-        self.client_left(client, turn);
+        self.remove_client(client, turn);
         turn.close_client(client, code, reason.to_owned());
     }
 }

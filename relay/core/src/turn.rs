@@ -8,7 +8,7 @@ use shared_protocol::{CloseCode, LogLevel};
 use crate::cdp::Frame;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::effect::Effect;
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 
 /// Collects, in order, what the shell must do about one input.
 #[derive(Debug)]
@@ -27,17 +27,27 @@ impl Turn {
     }
 
     /// Sends an event of ours to one session.
-    pub(crate) fn event<T: Serialize>(&mut self, seat: &Seat, method: &str, params: &T) {
-        self.raw_event(seat, method.to_owned(), Some(Payload::of(params)));
+    pub(crate) fn event<T: Serialize>(
+        &mut self,
+        session_ref: &SessionRef,
+        method: &str,
+        params: &T,
+    ) {
+        self.raw_event(session_ref, method.to_owned(), Some(Payload::of(params)));
     }
 
     /// Passes an event on to one session.
-    pub(crate) fn raw_event(&mut self, seat: &Seat, method: String, params: Option<Payload>) {
-        let frame = Frame::Event { session: seat.on_wire(), method, params };
-        self.send(seat.client, frame);
+    pub(crate) fn raw_event(
+        &mut self,
+        session_ref: &SessionRef,
+        method: String,
+        params: Option<Payload>,
+    ) {
+        let frame = Frame::Event { session: session_ref.on_wire(), method, params };
+        self.send(session_ref.client, frame);
     }
 
-    pub(crate) fn tell_extension(&mut self, connection: ConnectionId, message: RelayMessage) {
+    pub(crate) fn send_to_extension(&mut self, connection: ConnectionId, message: RelayMessage) {
         self.effects.push(Effect::SendToExtension { connection, message });
     }
 

@@ -17,29 +17,29 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::effect::{Effect, ToldFile, WantedCopy};
-use crate::ids::{ConnectionId, Seat};
+use crate::effect::{Effect, ReportedFile, WantedCopy};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
-use crate::requests::purpose::{Purpose, Reason, Search};
+use crate::requests::purpose::{DownloadSearch, Purpose, SearchReason};
 use crate::requests::refusal::OnRefusal;
 use crate::sessions::model::{DownloadBehavior, Session};
 use crate::turn::Turn;
-use naming::Count;
+use naming::UnnamedDownloads;
 
 /// How many downloads of one browser are known at once; the oldest are forgotten first.
 const MAX_KNOWN: usize = 256;
 
 /// How much earlier than it was told a download may have begun: what the user downloaded from the
 /// same address before that is none of a client's business. The extension may take a while to look.
-const TOLD_LATE: Duration = Duration::from_secs(15);
+const REPORT_DELAY: Duration = Duration::from_secs(15);
 
 const BEGAN: &str = "Browser.downloadWillBegin";
 const PROGRESSED: &str = "Browser.downloadProgress";
 
 /// The downloads of one browser that began in controlled tabs.
 #[derive(Debug, Default)]
-pub(crate) struct Downloads(VecDeque<Download>, Vec<Count>);
+pub(crate) struct Downloads(VecDeque<Download>, Vec<UnnamedDownloads>);
 
 #[derive(Debug)]
 struct Download {
@@ -52,7 +52,7 @@ struct Download {
     /// Whether somebody wants its file, so that it must not be taken for another.
     is_wanted: bool,
     /// What Chrome calls others that were found in its place.
-    not_it: Vec<i64>,
+    other_ids: Vec<i64>,
     /// What to tell when the file has been copied.
     completed: Option<Map<String, Value>>,
     /// Whether it is to leave nothing behind.
@@ -84,7 +84,7 @@ struct OneDownload {
 impl Relay {
     pub(crate) fn set_download_behavior(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: &Command,
     ) -> Result<Payload, Error> {
         #[derive(Deserialize)]
@@ -105,10 +105,10 @@ impl Relay {
             }
             other => return Err(Error::invalid_params(format!("behavior: {other}"))),
         };
-        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
+        let session = self.clients.session_mut(session_ref).ok_or_else(Error::unknown_session)?;
         session.downloads = Some(DownloadBehavior {
             folder,
-            by_guid: wanted.behavior == "allowAndName",
+            named_by_guid: wanted.behavior == "allowAndName",
             deny: wanted.behavior == "deny",
             events: wanted.events_enabled,
         });
@@ -130,8 +130,8 @@ impl Relay {
             return turn.log(LogLevel::Warn, text.to_owned());
         }
         let is_web = self.shows_web(connection, real) && is_web(&url);
-        for seat in self.download_seats(connection, is_web, wants_events) {
-            turn.raw_event(&seat, BEGAN.to_owned(), Some(event.clone()));
+        for session_ref in self.download_seats(connection, is_web, wants_events) {
+            turn.raw_event(&session_ref, BEGAN.to_owned(), Some(event.clone()));
         }
         let is_denied = self.is_download_denied(connection);
         let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
@@ -146,7 +146,7 @@ impl Relay {
             began: turn.now,
             chrome_id: None,
             is_wanted,
-            not_it: Vec::new(),
+            other_ids: Vec::new(),
             completed: None,
             is_denied,
             is_web,
@@ -155,7 +155,7 @@ impl Relay {
             return self.name_download(connection, guid, turn);
         }
         if is_denied {
-            let search = Search { guid, reason: Reason::Remove };
+            let search = DownloadSearch { guid, reason: SearchReason::Remove };
             self.search_download(connection, None, search, turn);
         }
     }
@@ -175,7 +175,7 @@ impl Relay {
             return self.denied_download_completed(connection, guid, event, turn);
         }
         if state == "completed" && is_wanted {
-            let search = Search { guid: guid.clone(), reason: Reason::Copy };
+            let search = DownloadSearch { guid: guid.clone(), reason: SearchReason::Copy };
             if self.search_download(connection, None, search, turn) {
                 let extension = self.extensions.get_mut(connection);
                 if let Some(download) = extension.and_then(|it| it.downloads.find(&guid)) {
@@ -184,21 +184,21 @@ impl Relay {
                 return;
             }
         }
-        for seat in self.download_seats(connection, is_web, wants_events) {
-            let session = self.clients.session(&seat);
+        for session_ref in self.download_seats(connection, is_web, wants_events) {
+            let session = self.clients.session(&session_ref);
             if state == "completed" && session.is_some_and(wants_file) {
                 // There is no file where it would look for one.
-                self.tell_canceled(&seat, event, turn);
+                self.tell_canceled(&session_ref, event, turn);
             } else {
-                turn.raw_event(&seat, PROGRESSED.to_owned(), Some(event.clone()));
+                turn.raw_event(&session_ref, PROGRESSED.to_owned(), Some(event.clone()));
             }
         }
     }
 
-    fn tell_canceled(&self, seat: &Seat, event: &Payload, turn: &mut Turn) {
+    fn tell_canceled(&self, session_ref: &SessionRef, event: &Payload, turn: &mut Turn) {
         let Ok(mut canceled) = event.read::<Map<String, Value>>() else { return };
         canceled.insert("state".to_owned(), "canceled".into());
-        turn.event(seat, PROGRESSED, &canceled);
+        turn.event(session_ref, PROGRESSED, &canceled);
     }
 
     /// It was too small to be stopped, or the browser did not know it yet. What has been removed by
@@ -210,13 +210,13 @@ impl Relay {
         event: &Payload,
         turn: &mut Turn,
     ) {
-        for seat in self.clients.seats(connection, wants_events) {
-            self.tell_canceled(&seat, event, turn);
+        for session_ref in self.clients.sessions(connection, wants_events) {
+            self.tell_canceled(&session_ref, event, turn);
         }
         let extension = self.extensions.get_mut(connection);
         let download = extension.and_then(|extension| extension.downloads.find(&guid));
         if download.is_some_and(|download| download.chrome_id.is_none()) {
-            let search = Search { guid, reason: Reason::Remove };
+            let search = DownloadSearch { guid, reason: SearchReason::Remove };
             self.search_download(connection, None, search, turn);
         }
     }
@@ -224,8 +224,8 @@ impl Relay {
     /// Whether a client wants no downloads, and no other one wants them.
     fn is_download_denied(&self, connection: ConnectionId) -> bool {
         let denies = |session: &Session| session.downloads.as_ref().is_some_and(|it| it.deny);
-        !self.clients.seats(connection, denies).is_empty()
-            && self.clients.seats(connection, wants_file).is_empty()
+        !self.clients.sessions(connection, denies).is_empty()
+            && self.clients.sessions(connection, wants_file).is_empty()
     }
 
     fn is_denied(&mut self, connection: ConnectionId, guid: &str) -> bool {
@@ -234,12 +234,17 @@ impl Relay {
     }
 
     /// `Browser.cancelDownload`, which in Chrome never fails.
-    pub(crate) fn cancel_download(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, command);
-        let Some(connection) = self.connection_of(seat) else { return };
+    pub(crate) fn cancel_download(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, command);
+        let Some(connection) = self.connection_of(session_ref) else { return };
         match command.read_params::<OneDownload>() {
             Ok(OneDownload { guid }) => {
-                let search = Search { guid, reason: Reason::Cancel };
+                let search = DownloadSearch { guid, reason: SearchReason::Cancel };
                 if !self.search_download(connection, Some(asker.clone()), search, turn) {
                     turn.effects.push(asker.reply(Ok(Payload::empty_object())));
                 }
@@ -253,14 +258,14 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
-        search: Search,
+        search: DownloadSearch,
         turn: &mut Turn,
     ) -> bool {
         let Some(proof) = self.proof(connection, turn) else { return false };
         let Some(extension) = self.extensions.get(connection) else { return false };
-        if search.reason == Reason::Copy && self.pairs && !extension.proven {
+        if search.reason == SearchReason::Copy && self.requires_pairing && !extension.proven {
             // Anybody could tell where the file is, and have any file of the user's copied.
-            self.misses(connection, Feature::Downloads, turn);
+            self.report_missing(connection, Feature::Downloads, turn);
             return false;
         }
         let Some(extension) = self.extensions.get_mut(connection) else { return false };
@@ -269,9 +274,9 @@ impl Relay {
         }
         let exclude = extension.downloads.others(&search.guid);
         let Some(download) = extension.downloads.find(&search.guid) else { return false };
-        let at_once = search.reason != Reason::Copy;
+        let at_once = search.reason != SearchReason::Copy;
         let (url, extra) = (download.url.clone(), Extra::default());
-        let age = turn.now.saturating_duration_since(download.began) + TOLD_LATE;
+        let age = turn.now.saturating_duration_since(download.began) + REPORT_DELAY;
         let max_age = u64::try_from(age.as_millis()).ok();
         let query = DownloadQuery { url, exclude, at_once, max_age, extra };
         let request = Request {
@@ -292,7 +297,7 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
-        search: Search,
+        search: DownloadSearch,
         outcome: Result<Payload, Error>,
         turn: &mut Turn,
     ) {
@@ -301,23 +306,23 @@ impl Relay {
             let found = payload.read::<FoundDownload<Payload>>();
             found.map_err(|error| Error::server(error.to_string()))
         });
-        if search.reason == Reason::Name {
+        if search.reason == SearchReason::Name {
             let id = found.ok().and_then(|found| found.id);
             return self.download_named(connection, search, id, turn);
         }
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let Some(download) = extension.downloads.find(&search.guid) else { return };
-        if search.reason != Reason::Copy {
+        if search.reason != SearchReason::Copy {
             let found = found.ok().and_then(|found| found.id);
             download.chrome_id = download.chrome_id.or(found);
             if let Some(id) = download.chrome_id
                 && let Some(proof) = self.proof(connection, turn)
             {
-                let remove = search.reason == Reason::Remove;
+                let remove = search.reason == SearchReason::Remove;
                 let download = DownloadId { id, remove, extra: Extra::default() };
                 let message =
-                    RelayMessage::CancelDownload { id: self.requests.unasked(), download, proof };
-                turn.tell_extension(connection, message);
+                    RelayMessage::CancelDownload { id: self.requests.next_id(), download, proof };
+                turn.send_to_extension(connection, message);
             }
             return;
         }
@@ -328,13 +333,13 @@ impl Relay {
             Ok(FoundDownload { id, path: Some(path), .. }) => {
                 download.chrome_id = id;
                 let name = download.suggested_filename.clone();
-                let age = turn.now.saturating_duration_since(download.began) + TOLD_LATE;
+                let age = turn.now.saturating_duration_since(download.began) + REPORT_DELAY;
                 let size = download.completed.as_ref().and_then(bytes_that_came);
-                let from = ToldFile { path: PathBuf::from(path), age, size };
+                let from = ReportedFile { path: PathBuf::from(path), age, size };
                 let is_web = download.is_web;
                 let to = self.copies_wanted(connection, &search.guid, &name, is_web);
                 let guid = search.guid;
-                match self.disbelief_in_paths(connection) {
+                match self.reason_to_refuse_path(connection) {
                     Some(why) => self.download_copied(connection, &guid, Err(why), turn),
                     None => {
                         turn.effects.push(Effect::CopyDownload { connection, guid, from, to });
@@ -352,7 +357,7 @@ impl Relay {
     }
 
     /// Returns why what an extension says of files is not to be believed, if it is not.
-    fn disbelief_in_paths(&self, connection: ConnectionId) -> Option<String> {
+    fn reason_to_refuse_path(&self, connection: ConnectionId) -> Option<String> {
         let extension = self.extensions.get(connection);
         extension.is_none().then(|| "the extension has gone".to_owned())
     }
@@ -363,10 +368,10 @@ impl Relay {
         connection: ConnectionId,
         is_web: bool,
         wanted: impl Fn(&Session) -> bool,
-    ) -> Vec<Seat> {
-        let mut seats = self.clients.seats(connection, wanted);
-        seats.retain(|seat| is_web || !self.is_confined(seat.client));
-        seats
+    ) -> Vec<SessionRef> {
+        let mut sessions = self.clients.sessions(connection, wanted);
+        sessions.retain(|session_ref| is_web || !self.is_confined(session_ref.client));
+        sessions
     }
 
     fn copies_wanted(
@@ -376,14 +381,14 @@ impl Relay {
         name: &str,
         is_web: bool,
     ) -> Vec<WantedCopy> {
-        let copy = |seat: &Seat| {
-            let wanted = self.clients.session(seat)?.downloads.as_ref()?;
-            let confinement = self.clients.get(seat.client)?.confinement.as_ref();
+        let copy = |session_ref: &SessionRef| {
+            let wanted = self.clients.session(session_ref)?.downloads.as_ref()?;
+            let confinement = self.clients.get(session_ref.client)?.confinement.as_ref();
             let inside = confinement.map(|confinement| confinement.folders.clone());
             Some(WantedCopy { inside, ..wanted.copy(guid, name)? })
         };
-        let seats = self.download_seats(connection, is_web, wants_file);
-        let mut copies: Vec<WantedCopy> = seats.iter().filter_map(copy).collect();
+        let sessions = self.download_seats(connection, is_web, wants_file);
+        let mut copies: Vec<WantedCopy> = sessions.iter().filter_map(copy).collect();
         copies.sort();
         copies.dedup();
         copies
@@ -411,14 +416,14 @@ impl Relay {
             completed.insert("state".to_owned(), "canceled".into());
             BTreeMap::new()
         });
-        for seat in self.download_seats(connection, is_web, wants_events) {
-            let wanted = self.clients.session(&seat).and_then(|it| it.downloads.as_ref());
+        for session_ref in self.download_seats(connection, is_web, wants_events) {
+            let wanted = self.clients.session(&session_ref).and_then(|it| it.downloads.as_ref());
             let mut event = completed.clone();
             if let Some(file) = wanted.and_then(|wanted| wanted.copy(guid, &name)) {
                 let file = copied.get(&file.to).unwrap_or(&file.to);
                 event.insert("filePath".to_owned(), file.to_string_lossy().into());
             }
-            turn.event(&seat, PROGRESSED, &event);
+            turn.event(&session_ref, PROGRESSED, &event);
         }
     }
 }
@@ -432,9 +437,9 @@ impl Downloads {
 impl DownloadBehavior {
     /// Where a download is to be copied. Names from the page lead nowhere else.
     fn copy(&self, guid: &str, suggested: &str) -> Option<WantedCopy> {
-        let wanted = if self.by_guid { guid } else { suggested };
+        let wanted = if self.named_by_guid { guid } else { suggested };
         let to = self.folder.as_ref()?.join(Path::new(wanted).file_name()?);
-        Some(WantedCopy { to, is_exact: self.by_guid, inside: None })
+        Some(WantedCopy { to, is_exact: self.named_by_guid, inside: None })
     }
 }
 
@@ -467,13 +472,13 @@ mod tests {
 
     #[test]
     fn a_name_from_the_page_stays_in_the_folder() {
-        let wanted = |by_guid| DownloadBehavior {
+        let wanted = |named_by_guid| DownloadBehavior {
             folder: Some(PathBuf::from("/downloads")),
-            by_guid,
+            named_by_guid,
             deny: false,
             events: true,
         };
-        let file = |by_guid| wanted(by_guid).copy("G", "../../etc/passwd");
+        let file = |named_by_guid| wanted(named_by_guid).copy("G", "../../etc/passwd");
         let copy =
             |to: &str, is_exact| Some(WantedCopy { to: PathBuf::from(to), is_exact, inside: None });
         assert_eq!(file(false), copy("/downloads/passwd", false));

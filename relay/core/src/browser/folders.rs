@@ -7,7 +7,7 @@ use shared_protocol::{Feature, LogLevel, Payload as _};
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -20,15 +20,20 @@ const BEHIND: &str = "Chrome reads a folder only for a tab that is shown, and th
 
 impl Relay {
     /// `DOM.setFileInputFiles`: looks first whether it is an input for a folder.
-    pub(crate) fn set_files(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn set_files(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         let knows_windows =
-            self.extension_of(seat).is_some_and(|it| it.features.has(Feature::Windows));
+            self.extension_of(session_ref).is_some_and(|it| it.features.has(Feature::Windows));
         let node = command.read_params::<Node>().ok().filter(|_| knows_windows);
-        let (Some(node), Some(on)) = (node, self.virtual_of(seat)) else {
-            return self.set_files_now(seat, command, turn);
+        let (Some(node), Some(session)) = (node, self.target_session(session_ref)) else {
+            return self.set_files_now(session_ref, command, turn);
         };
-        let (real, asker) = (on.real.clone(), Asker::new(seat, &command));
-        let Some(connection) = self.connection_of(seat) else { return };
+        let (real, asker) = (session.real.clone(), Asker::new(session_ref, &command));
+        let Some(connection) = self.connection_of(session_ref) else { return };
         let question = ("DOM.describeNode", Some(Payload::of(&node)));
         let purpose = Purpose::FileInput(command);
         self.ask(connection, Some(asker), Some(&real), question, purpose, turn);
@@ -50,7 +55,7 @@ impl Relay {
         if takes_folder {
             self.ask_whether_shown(asker, command, turn);
         } else {
-            self.set_files_now(&asker.seat, command, turn);
+            self.set_files_now(&asker.session, command, turn);
         }
     }
 
@@ -67,14 +72,14 @@ impl Relay {
             turn.log(LogLevel::Warn, BEHIND.to_owned());
             turn.effects.push(asker.reply(Err(Error::server(BEHIND))));
         } else {
-            self.set_files_now(&asker.seat, command, turn);
+            self.set_files_now(&asker.session, command, turn);
         }
     }
 
-    fn set_files_now(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(on) = self.virtual_of(seat) else { return };
-        let real = on.real.clone();
-        self.forward(seat, command, &real, Purpose::Forward, turn);
+    fn set_files_now(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
+        let Some(session) = self.target_session(session_ref) else { return };
+        let real = session.real.clone();
+        self.forward(session_ref, command, &real, Purpose::Forward, turn);
     }
 }
 

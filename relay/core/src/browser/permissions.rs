@@ -12,13 +12,13 @@ use crate::Relay;
 use crate::browser::cookies::key::origin;
 use crate::cdp::payload::{Payload, PermissionRule as Rule, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::policy::AgentsMay;
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
-use crate::requests::rollback::Before;
+use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
 
 /// Shows that the extension can be told what sites may do.
@@ -46,10 +46,15 @@ struct PermissionDescriptor {
 }
 
 impl Relay {
-    pub(crate) fn permission_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, command);
+    pub(crate) fn permission_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, command);
         if command.method == "Browser.resetPermissions" {
-            let Some(client) = self.clients.get_mut(seat.client) else { return };
+            let Some(client) = self.clients.get_mut(session_ref.client) else { return };
             let had_any = !std::mem::take(&mut client.permissions).is_empty();
             let connection = client.connection;
             return if had_any {
@@ -58,13 +63,13 @@ impl Relay {
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             };
         }
-        let proof: Result<Proof, Error> = self.require(seat, turn);
+        let proof: Result<Proof, Error> = self.require(session_ref, turn);
         let rules = proof.and_then(|_| rules(command));
-        let rules = rules.and_then(|rules| match self.refusal_of_rules(seat, &rules) {
+        let rules = rules.and_then(|rules| match self.refusal_of_rules(session_ref, &rules) {
             Some(error) => Err(error),
             None => Ok(rules),
         });
-        let Some(client) = self.clients.get_mut(seat.client) else { return };
+        let Some(client) = self.clients.get_mut(session_ref.client) else { return };
         match rules {
             Ok(rules) if client.permissions.len() + rules.len() > MAX_RULES => {
                 let error = Error::server(format!("no more than {MAX_RULES} permissions"));
@@ -72,16 +77,21 @@ impl Relay {
             }
             Ok(rules) => {
                 let replaced = replace(&mut client.permissions, &rules);
-                let before = Before::Permissions { added: rules, replaced };
+                let before = Rollback::Permissions { added: rules, replaced };
                 let connection = client.connection;
-                self.apply_permissions(connection, Some(asker), Purpose::Wish(before), turn);
+                self.apply_permissions(
+                    connection,
+                    Some(asker),
+                    Purpose::OverrideValue(before),
+                    turn,
+                );
             }
             Err(error) => turn.effects.push(asker.reply(Err(error))),
         }
     }
 
     /// The browser did not take some rules: those that they replaced count again.
-    pub(crate) fn take_permissions_back(
+    pub(crate) fn permissions_refused(
         &mut self,
         client: ClientId,
         added: &[Rule],
@@ -91,8 +101,9 @@ impl Relay {
         let Some(state) = self.clients.get_mut(client) else { return };
         let permissions = &mut state.permissions;
         permissions.retain(|rule| !added.contains(rule));
-        let is_open = |old: &Rule| !permissions.iter().any(|rule| is_about_the_same(rule, old));
-        let again: Vec<Rule> = replaced.into_iter().filter(is_open).collect();
+        let is_site_open =
+            |old: &Rule| !permissions.iter().any(|rule| concerns_the_same(rule, old));
+        let again: Vec<Rule> = replaced.into_iter().filter(is_site_open).collect();
         permissions.extend(again);
         let connection = state.connection;
         // It may have taken some of them.
@@ -132,11 +143,11 @@ impl Relay {
     }
 
     /// Returns why rules are not for a confined client.
-    fn refusal_of_rules(&self, seat: &Seat, rules: &[Rule]) -> Option<Error> {
-        if !self.is_confined(seat.client) {
+    fn refusal_of_rules(&self, session_ref: &SessionRef, rules: &[Rule]) -> Option<Error> {
+        if !self.is_confined(session_ref.client) {
             return None;
         }
-        let open = self.open_origins(self.connection_of(seat)?, true);
+        let open = self.open_origins(self.connection_of(session_ref)?, true);
         rules.iter().find_map(|rule| {
             let Some(origin) = &rule.origin else {
                 return Some(Error::server(
@@ -181,33 +192,39 @@ impl Relay {
         let Some(extension) = self.extensions.get(connection) else { return BTreeSet::new() };
         let tabs = extension.targets.tabs();
         tabs.filter(|tab| !for_confined || extension.targets.is_web(tab))
-            .flat_map(|tab| web_origin(&tab.info.url).into_iter().chain(tab.heading.clone()))
+            .flat_map(|tab| web_origin(&tab.info.url).into_iter().chain(tab.destination.clone()))
             .collect()
     }
 
     /// A client takes a tab to another site. What counts there is in force before the page can ask.
-    pub(crate) fn note_heading(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
+    pub(crate) fn record_destination(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
         #[derive(Deserialize)]
         struct Navigate {
             url: String,
         }
 
-        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(connection) = self.connection_of(session_ref) else { return };
         if !self.clients.all_of(connection).any(|client| !client.permissions.is_empty()) {
             return;
         }
-        let heading = command.read_params::<Navigate>().ok().and_then(|to| web_origin(&to.url));
-        let Some(target) = self.target_under_mut(seat).filter(|target| target.parent.is_none())
+        let destination = command.read_params::<Navigate>().ok().and_then(|to| web_origin(&to.url));
+        let Some(target) =
+            self.target_under_mut(session_ref).filter(|target| target.parent.is_none())
         else {
             return;
         };
-        target.heading = heading;
+        target.destination = destination;
         self.tabs_changed = true;
-        self.settle_permissions(turn);
+        self.follow_permissions(turn);
     }
 
     /// Brings permissions along to where the controlled tabs are.
-    pub(crate) fn settle_permissions(&mut self, turn: &mut Turn) {
+    pub(crate) fn follow_permissions(&mut self, turn: &mut Turn) {
         if !std::mem::take(&mut self.tabs_changed) {
             return;
         }
@@ -268,13 +285,13 @@ fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
 
 /// Puts new rules in the place of those about the same, and gives the latter.
 fn replace(rules: &mut Vec<Rule>, new: &[Rule]) -> Vec<Rule> {
-    let is_replaced = |old: &mut Rule| new.iter().any(|new| is_about_the_same(new, old));
+    let is_replaced = |old: &mut Rule| new.iter().any(|new| concerns_the_same(new, old));
     let replaced = rules.extract_if(.., is_replaced).collect();
     rules.extend(new.iter().cloned());
     replaced
 }
 
-fn is_about_the_same(one: &Rule, other: &Rule) -> bool {
+fn concerns_the_same(one: &Rule, other: &Rule) -> bool {
     (one.name, &one.origin) == (other.name, &other.origin)
 }
 

@@ -5,7 +5,7 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal;
@@ -20,45 +20,51 @@ const NO_TAB: &str = "No tab is attached: click the Playwriter icon on a Chrome 
 
 impl Relay {
     /// Runs a command of the whole profile in the first tab, which stands for it.
-    pub(crate) fn any_tab_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        match self.any_tab(seat) {
+    pub(crate) fn any_tab_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        match self.any_tab(session_ref) {
             Ok(real) => {
                 let command = without_context(command);
-                self.forward(seat, command, &real, Purpose::Forward, turn);
+                self.forward(session_ref, command, &real, Purpose::Forward, turn);
             }
-            Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),
+            Err(error) => turn.effects.push(Asker::new(session_ref, &command).reply(Err(error))),
         }
     }
 
     /// The tab that stands for the browser: the one that the client used last, else the first.
-    pub(crate) fn any_tab(&self, seat: &Seat) -> Result<SessionId, Error> {
+    pub(crate) fn any_tab(&self, session_ref: &SessionRef) -> Result<SessionId, Error> {
         let last_use = |tab: &&Target| {
-            let own = tab.seats.iter().filter(|other| other.client == seat.client);
-            own.filter_map(|own| self.virtual_of(own)).map(|on| on.last_active).max()
+            let own = tab.sessions.iter().filter(|other| other.client == session_ref.client);
+            own.filter_map(|own| self.target_session(own)).map(|session| session.last_active).max()
         };
-        let tabs = self.extension_of(seat).map(|extension| extension.targets.living_tabs());
+        let tabs = self.extension_of(session_ref).map(|extension| extension.targets.living_tabs());
         // Of several, `max_by_key` gives the last.
-        let tabs = tabs.map(|tabs| tabs.filter(|tab| self.is_seen(seat, tab)));
+        let tabs = tabs.map(|tabs| tabs.filter(|tab| self.is_visible_to(session_ref, tab)));
         let tab =
             tabs.and_then(|tabs| tabs.collect::<Vec<_>>().into_iter().rev().max_by_key(last_use));
-        tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(seat))
+        tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(session_ref))
     }
 
     /// Why there is no tab that could answer.
-    pub(crate) fn no_tab(&self, seat: &Seat) -> Error {
-        let extension = self.extension_of(seat);
-        let tabs = extension.map(|it| it.targets.tabs().filter(|tab| self.is_seen(seat, tab)));
+    pub(crate) fn no_tab(&self, session_ref: &SessionRef) -> Error {
+        let extension = self.extension_of(session_ref);
+        let tabs = extension
+            .map(|it| it.targets.tabs().filter(|tab| self.is_visible_to(session_ref, tab)));
         let tabs: Vec<&Target> = tabs.into_iter().flatten().collect();
         Error::server(match tabs.as_slice() {
             [] => NO_TAB,
             tabs if tabs.iter().all(|tab| tab.is_crashed) => ALL_CRASHED,
-            _ => refusal::WORDS,
+            _ => refusal::RESTRICTED,
         })
     }
 
     /// The profile's own context, which every client drives.
-    pub(crate) fn context_of(&self, seat: &Seat) -> String {
-        self.extension_of(seat)
+    pub(crate) fn context_of(&self, session_ref: &SessionRef) -> String {
+        self.extension_of(session_ref)
             .and_then(|extension| extension.context.clone())
             .unwrap_or_else(|| DEFAULT_CONTEXT.to_owned())
     }

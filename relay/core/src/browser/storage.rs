@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::Relay;
 use crate::browser::cookies::key::origin;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 
 /// The sites that a command names. One that has several is about all of them.
 #[derive(Default, Deserialize)]
@@ -28,7 +28,11 @@ struct Bucket {
 
 impl Relay {
     /// Returns why a command of the `Storage` domain is not for a client.
-    pub(crate) fn storage_refusal(&self, seat: &Seat, command: &Command) -> Option<Error> {
+    pub(crate) fn storage_refusal(
+        &self,
+        session_ref: &SessionRef,
+        command: &Command,
+    ) -> Option<Error> {
         let is_harmless = matches!(
             command.method.as_str(),
             "Storage.getStorageKey" | "Storage.getStorageKeyForFrame"
@@ -40,15 +44,17 @@ impl Relay {
             Ok(sites) => sites.all(),
             Err(error) => return Some(error),
         };
-        let is_allowed = !sites.is_empty() && sites.iter().all(|site| self.is_open(seat, site));
-        (!is_allowed).then(|| beyond(&command.method))
+        let is_allowed =
+            !sites.is_empty() && sites.iter().all(|site| self.is_site_open(session_ref, site));
+        (!is_allowed).then(|| needs_profile(&command.method))
     }
 
     /// Returns whether a site is open in a controlled tab, as far as the client knows.
-    pub(crate) fn is_open(&self, seat: &Seat, site: &str) -> bool {
+    pub(crate) fn is_site_open(&self, session_ref: &SessionRef, site: &str) -> bool {
         let site = site.trim_end_matches('/');
-        self.extension_of(seat).is_some_and(|extension| {
-            let mut targets = extension.targets.iter().filter(|it| self.is_seen(seat, it));
+        self.extension_of(session_ref).is_some_and(|extension| {
+            let mut targets =
+                extension.targets.iter().filter(|it| self.is_visible_to(session_ref, it));
             targets.any(|target| origin(&target.info.url) == Some(site))
         })
     }
@@ -64,7 +70,7 @@ impl Sites {
 }
 
 /// Says that a command is not about the open tabs alone.
-pub(crate) fn beyond(method: &str) -> Error {
+pub(crate) fn needs_profile(method: &str) -> Error {
     Error::server(format!(
         "{method} would reach into the user's whole profile: start the relay with \
          `playwriter serve --cookies=profile` to allow it"

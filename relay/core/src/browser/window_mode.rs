@@ -12,7 +12,7 @@ use crate::cdp::payload::{Payload, RelayMessage};
 use crate::ids::{ClientId, ConnectionId};
 use crate::turn::Turn;
 
-const WISH: &str = "separateWindow";
+const SEPARATE_WINDOW: &str = "separateWindow";
 
 impl Relay {
     pub(crate) fn choose_window_mode(&mut self, separate_window: bool, turn: &mut Turn) {
@@ -22,12 +22,12 @@ impl Relay {
         self.policy.separate_window = separate_window;
         let connected: Vec<_> = self.extensions.connected().map(|(it, _)| it).collect();
         for connection in connected {
-            self.say_window_mode(connection, turn);
+            self.send_window_mode(connection, turn);
         }
     }
 
     /// Where tabs that clients open go: told to every extension that can be told.
-    pub(crate) fn say_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn send_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let separate_window = self.policy.separate_window;
         let features = self.extensions.get(connection).map(|extension| extension.features);
         let can_be_told = features.is_some_and(|features| features.has(Feature::WindowMode));
@@ -35,7 +35,7 @@ impl Relay {
             && let Some(proof) = self.proof(connection, turn)
         {
             let mode = WindowMode { separate_window, extra: Extra::default() };
-            turn.tell_extension(connection, RelayMessage::SetWindowMode(mode, proof));
+            turn.send_to_extension(connection, RelayMessage::SetWindowMode(mode, proof));
         }
     }
 
@@ -43,25 +43,25 @@ impl Relay {
     pub(crate) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
         let client = self.clients.all_of(connection).last()?;
         Some(Payload::of(
-            &json!({ WISH: self.window_wish(client.connection, client.separate_window)? }),
+            &json!({ SEPARATE_WINDOW: self.wanted_window(client.connection, client.separate_window)? }),
         ))
     }
 
     /// `Target.createTarget` with the client's wish.
-    pub(crate) fn with_window_wish(&self, client: ClientId, command: Command) -> Command {
+    pub(crate) fn with_wanted_window(&self, client: ClientId, command: Command) -> Command {
         let client = self.clients.get(client);
         let Some(wish) =
-            client.and_then(|client| self.window_wish(client.connection, client.separate_window))
+            client.and_then(|client| self.wanted_window(client.connection, client.separate_window))
         else {
             return command;
         };
         let mut fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
-        fields.insert(WISH.to_owned(), wish.into());
+        fields.insert(SEPARATE_WINDOW.to_owned(), wish.into());
         Command { params: Some(Payload::of(&fields)), ..command }
     }
 
     /// What a client wants, if its extension can do it.
-    fn window_wish(&self, connection: ConnectionId, wanted: Option<bool>) -> Option<bool> {
+    fn wanted_window(&self, connection: ConnectionId, wanted: Option<bool>) -> Option<bool> {
         let extension = self.extensions.get(connection)?;
         wanted.filter(|_| extension.features.has(Feature::WindowMode))
     }

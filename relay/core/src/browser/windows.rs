@@ -12,7 +12,7 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{Purpose, WindowStep};
@@ -64,9 +64,14 @@ struct SetContentsSize {
 }
 
 impl Relay {
-    pub(crate) fn window_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, command);
-        match self.window_question(seat, command) {
+    pub(crate) fn window_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, command);
+        match self.window_question(session_ref, command) {
             Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
             Err(error) => turn.effects.push(asker.reply(Err(error))),
         }
@@ -74,30 +79,31 @@ impl Relay {
 
     fn window_question(
         &self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: &Command,
     ) -> Result<(WindowStep, WindowMessage), Error> {
         match command.method.as_str() {
             "Browser.getWindowForTarget" => {
-                let page = self.page_for_window(seat, command)?;
+                let page = self.page_for_window(session_ref, command)?;
                 Ok((WindowStep::Found, WindowMessage::OfPage(page)))
             }
             "Browser.setContentsSize" => {
                 let SetContentsSize { width, height } = command.read_params()?;
-                let page = self.page_for_window(seat, command).or_else(|error| {
-                    let tab = self.extension_of(seat).and_then(|it| it.targets.tabs().next());
+                let page = self.page_for_window(session_ref, command).or_else(|error| {
+                    let tab =
+                        self.extension_of(session_ref).and_then(|it| it.targets.tabs().next());
                     tab.map(|tab| tab.info.target_id.clone()).ok_or(error)
                 })?;
                 Ok((WindowStep::Resize { width, height }, WindowMessage::OfPage(page)))
             }
             "Browser.getWindowBounds" => {
                 let OneWindow { window_id } = command.read_params()?;
-                self.check_window(seat, window_id)?;
+                self.check_window(session_ref, window_id)?;
                 Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
             }
             _ => {
                 let SetWindowBounds { window_id, bounds } = command.read_params()?;
-                self.check_window(seat, window_id)?;
+                self.check_window(session_ref, window_id)?;
                 let Bounds { left, top, width, height, window_state: state } = bounds;
                 let extra = Extra::default();
                 let change = WindowChange { window_id, left, top, width, height, state, extra };
@@ -107,8 +113,12 @@ impl Relay {
     }
 
     /// Windows without a controlled tab are none of a client's business.
-    fn check_window(&self, seat: &Seat, window: i64) -> Result<(), Error> {
-        match self.clients.get(seat.client).is_some_and(|client| client.windows.contains(&window)) {
+    fn check_window(&self, session_ref: &SessionRef, window: i64) -> Result<(), Error> {
+        match self
+            .clients
+            .get(session_ref.client)
+            .is_some_and(|client| client.windows.contains(&window))
+        {
             true => Ok(()),
             false => Err(Error::server(NO_WINDOW)),
         }
@@ -116,15 +126,19 @@ impl Relay {
 
     /// The page whose window is meant: the one that is named, else the session's own. A frame is in
     /// its page's window, a worker in none.
-    fn page_for_window(&self, seat: &Seat, command: &Command) -> Result<TargetId, Error> {
-        let session = self.clients.session(seat).map(|session| &session.kind);
+    fn page_for_window(
+        &self,
+        session_ref: &SessionRef,
+        command: &Command,
+    ) -> Result<TargetId, Error> {
+        let session = self.clients.session(session_ref).map(|session| &session.kind);
         let real = match (command.read_params::<OneTarget>(), session) {
-            (Ok(OneTarget { target_id }), _) => Some(self.page_by_id(seat, &target_id)?.0),
-            (Err(_), Some(Kind::Target(on))) => Some(on.real.clone()),
+            (Ok(OneTarget { target_id }), _) => Some(self.page_by_id(session_ref, &target_id)?.0),
+            (Err(_), Some(Kind::Target(session))) => Some(session.real.clone()),
             (Err(_), Some(Kind::Tab { page })) => Some(page.clone()),
             (Err(_), Some(Kind::Browser) | None) => None,
         };
-        let targets = self.extension_of(seat).map(|extension| &extension.targets);
+        let targets = self.extension_of(session_ref).map(|extension| &extension.targets);
         real.and_then(|real| targets?.page_around(&real))
             .map(|page| page.info.target_id.clone())
             .ok_or_else(|| Error::server("No web contents in the target"))
@@ -132,7 +146,7 @@ impl Relay {
 
     /// Asks whether the page of a session is shown, before a folder is given to it.
     pub(crate) fn ask_whether_shown(&mut self, asker: Asker, command: Command, turn: &mut Turn) {
-        match self.page_for_window(&asker.seat, &command) {
+        match self.page_for_window(&asker.session, &command) {
             Ok(page) => {
                 let step = WindowStep::Folder(command);
                 self.ask_about_window(asker, step, WindowMessage::OfPage(page), turn);
@@ -148,8 +162,8 @@ impl Relay {
         message: WindowMessage,
         turn: &mut Turn,
     ) {
-        let Some(connection) = self.connection_of(&asker.seat) else { return };
-        let proof = match self.require(&asker.seat, turn) {
+        let Some(connection) = self.connection_of(&asker.session) else { return };
+        let proof = match self.require(&asker.session, turn) {
             Ok(proof) => proof,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
@@ -196,7 +210,7 @@ impl Relay {
             (Err(error), _) => Err(error),
             (Ok(Some(window)), WindowStep::Resize { width, height })
                 if window.hidden == Some(true)
-                    && self.target_under(&asker.seat).is_some_and(|it| it.parent.is_none()) =>
+                    && self.target_under(&asker.session).is_some_and(|it| it.parent.is_none()) =>
             {
                 return self.resize_page(asker, &window, width, height, turn);
             }
@@ -205,7 +219,7 @@ impl Relay {
                 return self.ask_about_window(asker, WindowStep::Changed, change, turn);
             }
             (Ok(Some(window)), WindowStep::Found) => {
-                if let Some(client) = self.clients.get_mut(asker.seat.client) {
+                if let Some(client) = self.clients.get_mut(asker.session.client) {
                     client.windows.insert(window.window_id);
                     if client.windows.len() > MAX_WINDOWS {
                         client.windows.pop_first();
@@ -241,19 +255,24 @@ impl Relay {
         });
         let command = Command {
             id: asker.id,
-            session: asker.seat.on_wire(),
+            session: asker.session.on_wire(),
             method: METRICS.to_owned(),
             params: Some(Payload::of(&size)),
         };
-        self.override_command(&asker.seat, rule, command, turn);
+        self.override_command(&asker.session, rule, command, turn);
     }
 
     /// `Target.activateTarget`: the tab works as if it were in front; to show it is up to the user.
-    pub(crate) fn activate_target(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, command);
+    pub(crate) fn activate_target(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, command);
         let page = command
             .read_params::<OneTarget>()
-            .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
+            .and_then(|wanted| self.page_by_id(session_ref, &wanted.target_id));
         match page {
             Err(error) => turn.effects.push(asker.reply(Err(error))),
             Ok((_, page)) if self.policy.may_focus => {

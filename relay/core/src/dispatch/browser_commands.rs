@@ -7,11 +7,11 @@ use serde_json::json;
 use shared_protocol::CloseCode;
 
 use crate::Relay;
-use crate::browser::cookies::is_concerned;
+use crate::browser::cookies::is_profile_command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::version::BrowserVersion;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::peers::extensions::Extension;
 use crate::requests::asker::Asker;
 use crate::requests::pending::Request;
@@ -41,38 +41,46 @@ struct OneContext {
 
 impl Relay {
     /// A command on a browser-level session, or one that is the browser's wherever it is sent.
-    pub(crate) fn browser_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn browser_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         match command.method.as_str() {
-            "Target.createTarget" => self.create_target(seat, command, turn),
-            "Target.closeTarget" => self.close_target(seat, command, turn),
-            "Target.activateTarget" => self.activate_target(seat, &command, turn),
+            "Target.createTarget" => self.create_target(session_ref, command, turn),
+            "Target.closeTarget" => self.close_target(session_ref, command, turn),
+            "Target.activateTarget" => self.activate_target(session_ref, &command, turn),
             "Browser.close" => {
-                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
-                self.close_client(seat.client, CloseCode::Normal, "Browser.close", turn);
+                turn.effects
+                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+                self.close_client(session_ref.client, CloseCode::Normal, "Browser.close", turn);
             }
             "Browser.getWindowForTarget"
             | "Browser.getWindowBounds"
             | "Browser.setWindowBounds"
-            | "Browser.setContentsSize" => self.window_command(seat, &command, turn),
+            | "Browser.setContentsSize" => self.window_command(session_ref, &command, turn),
             "Browser.grantPermissions" | "Browser.setPermission" | "Browser.resetPermissions" => {
-                self.permission_command(seat, &command, turn);
+                self.permission_command(session_ref, &command, turn);
             }
-            "Browser.cancelDownload" => self.cancel_download(seat, &command, turn),
+            "Browser.cancelDownload" => self.cancel_download(session_ref, &command, turn),
             method if method.starts_with("Tracing.") || method.starts_with("IO.") => {
-                self.stream_command(seat, command, turn);
+                self.stream_command(session_ref, command, turn);
             }
-            method if is_concerned(method) => self.profile_command(seat, None, command, turn),
+            method if is_profile_command(method) => {
+                self.profile_command(session_ref, None, command, turn)
+            }
             method if method.starts_with("Storage.") => {
-                match self.storage_refusal(seat, &command) {
+                match self.storage_refusal(session_ref, &command) {
                     Some(error) => {
-                        turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+                        turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
                     }
-                    None => self.any_tab_command(seat, command, turn),
+                    None => self.any_tab_command(session_ref, command, turn),
                 }
             }
             _ => {
-                let outcome = self.answer(seat, &command, turn);
-                turn.effects.push(Asker::new(seat, &command).reply(outcome));
+                let outcome = self.answer(session_ref, &command, turn);
+                turn.effects.push(Asker::new(session_ref, &command).reply(outcome));
             }
         }
     }
@@ -80,17 +88,17 @@ impl Relay {
     /// Answers without asking anyone. Events that belong before the answer go out first.
     fn answer(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
         match command.method.as_str() {
             "Browser.getVersion" => {
-                let version = self.extension_of(seat).map(Extension::version);
+                let version = self.extension_of(session_ref).map(Extension::version);
                 Ok(Payload::of(&version.unwrap_or_else(|| BrowserVersion::of(None, None)).cdp()))
             }
             "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
-                self.set_download_behavior(seat, command)
+                self.set_download_behavior(session_ref, command)
             }
             "Browser.crash" | "Browser.crashGpuProcess" => {
                 Err(Error::server("Not allowed: this is the user's own browser"))
@@ -101,16 +109,16 @@ impl Relay {
             "Security.setIgnoreCertificateErrors" => Err(Error::server(
                 "Not allowed: certificates of the user's own browser are checked for the user",
             )),
-            "Target.setAutoAttach" => self.set_auto_attach(seat, command, turn),
-            "Target.setDiscoverTargets" => self.set_discover_targets(seat, command, turn),
-            "Target.getTargets" => self.get_targets(seat, command),
-            "Target.getTargetInfo" => self.target_info(seat, command),
-            "Target.attachToTarget" => self.attach_to_target(seat, command, turn),
-            "Target.attachToBrowserTarget" => self.attach_to_browser_target(seat, turn),
-            "Target.detachFromTarget" => self.detach_from_target(seat, command, turn),
+            "Target.setAutoAttach" => self.set_auto_attach(session_ref, command, turn),
+            "Target.setDiscoverTargets" => self.set_discover_targets(session_ref, command, turn),
+            "Target.getTargets" => self.get_targets(session_ref, command),
+            "Target.getTargetInfo" => self.target_info(session_ref, command),
+            "Target.attachToTarget" => self.attach_to_target(session_ref, command, turn),
+            "Target.attachToBrowserTarget" => self.attach_to_browser_target(session_ref, turn),
+            "Target.detachFromTarget" => self.detach_from_target(session_ref, command, turn),
             "Target.getBrowserContexts" => Ok(Payload::of(&json!({
                 "browserContextIds": [],
-                "defaultBrowserContextId": self.context_of(seat),
+                "defaultBrowserContextId": self.context_of(session_ref),
             }))),
             "Target.createBrowserContext" => Err(Error::server(NO_CONTEXTS)),
             "Target.disposeBrowserContext" => {
@@ -129,14 +137,14 @@ impl Relay {
         }
     }
 
-    fn create_target(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, &command);
+    fn create_target(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
+        let asker = Asker::new(session_ref, &command);
         let asked = command.read_params::<OneContext>().ok().and_then(|it| it.browser_context_id);
-        if let Some(id) = asked.filter(|id| !id.is_empty() && *id != self.context_of(seat)) {
+        if let Some(id) = asked.filter(|id| !id.is_empty() && *id != self.context_of(session_ref)) {
             let message = format!("Failed to find browser context with id {id}");
             return turn.effects.push(asker.reply(Err(Error::server(message))));
         }
-        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(connection) = self.connection_of(session_ref) else { return };
         let request = Request {
             connection,
             session: None,
@@ -146,7 +154,7 @@ impl Relay {
             needs: None,
             on_refusal: OnRefusal::Fails,
         };
-        let command = self.with_window_wish(seat.client, command);
+        let command = self.with_wanted_window(session_ref.client, command);
         let command = extension_command(command.method, None, command.params);
         self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
     }

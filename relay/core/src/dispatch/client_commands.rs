@@ -3,7 +3,7 @@
 use crate::Relay;
 use crate::cdp::{Command, Error};
 use crate::confinement::Confinement;
-use crate::ids::{ClientId, Seat};
+use crate::ids::{ClientId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::sessions::model::Kind;
 use crate::turn::Turn;
@@ -12,7 +12,7 @@ use crate::turn::Turn;
 const MAX_UNANSWERED: usize = 10_000;
 
 impl Relay {
-    pub(crate) fn client_asked(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
+    pub(crate) fn accept_command(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
         let Some(state) = self.clients.get_mut(client) else { return };
         state.unanswered += 1;
         let refusal = match &state.confinement {
@@ -28,32 +28,34 @@ impl Relay {
             None => command,
         };
         if let Some(error) = refusal {
-            let seat = Seat { client, session: command.session_or_root() };
-            return turn.effects.push(Asker::new(&seat, &command).reply(Err(error)));
+            let session_ref = SessionRef { client, session: command.session_or_root() };
+            return turn.effects.push(Asker::new(&session_ref, &command).reply(Err(error)));
         }
-        self.client_sent(client, command, turn);
+        self.dispatch_command(client, command, turn);
     }
 
-    pub(crate) fn client_sent(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
-        self.greet(client, &command, turn);
-        let Some(command) = self.hold(client, command, turn) else { return };
-        let seat = Seat { client, session: command.session_or_root() };
-        match self.clients.session(&seat).map(|session| &session.kind) {
-            Some(Kind::Target(_)) => self.target_command(&seat, command, turn),
-            Some(Kind::Browser | Kind::Tab { .. }) => self.browser_command(&seat, command, turn),
+    pub(crate) fn dispatch_command(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
+        self.open_tab_for_new_client(client, &command, turn);
+        let Some(command) = self.hold_command(client, command, turn) else { return };
+        let session_ref = SessionRef { client, session: command.session_or_root() };
+        match self.clients.session(&session_ref).map(|session| &session.kind) {
+            Some(Kind::Target(_)) => self.target_command(&session_ref, command, turn),
+            Some(Kind::Browser | Kind::Tab { .. }) => {
+                self.browser_command(&session_ref, command, turn)
+            }
             None => {
                 let error = Err(Error::unknown_session());
-                turn.effects.push(Asker::new(&seat, &command).reply(error));
+                turn.effects.push(Asker::new(&session_ref, &command).reply(error));
             }
         }
     }
 
     /// A client's first command: one that does not open a tab itself expects one to be there.
-    fn greet(&mut self, client: ClientId, command: &Command, turn: &mut Turn) {
+    fn open_tab_for_new_client(&mut self, client: ClientId, command: &Command, turn: &mut Turn) {
         let Some(state) = self.clients.get_mut(client) else { return };
         let connection = state.connection;
         if std::mem::take(&mut state.is_new) && command.method != "Target.createTarget" {
-            self.open_tab_if_none(connection, turn);
+            self.open_first_tab(connection, turn);
         }
     }
 }

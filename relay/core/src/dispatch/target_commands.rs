@@ -4,53 +4,63 @@
 use shared_protocol::LogLevel;
 
 use crate::Relay;
+use crate::browser::cookies::is_profile_command;
 use crate::browser::folders;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::dispatch::browser_commands::serves_on_target;
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::settings::overrides::Rule;
-use crate::sharing::{dom_breakpoints as stops, tracing as trace};
+use crate::sharing::{dom_breakpoints, tracing};
 use crate::turn::Turn;
 
 impl Relay {
-    pub(crate) fn target_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn target_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         self.commands += 1;
         let now = self.commands;
-        let Some(on) = self.virtual_mut(seat) else { return };
-        on.last_active = now;
-        let real = on.real.clone();
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        session.last_active = now;
+        let real = session.real.clone();
         if serves_on_target(&command.method) {
-            return self.browser_command(seat, command, turn);
+            return self.browser_command(session_ref, command, turn);
         }
         let method = command.method.clone();
         let (domain, name) = method.split_once('.').unwrap_or_default();
         match (method.as_str(), name) {
-            ("Fetch.enable" | "Fetch.disable", _) => self.change_fetch(seat, command, turn),
-            (method, _) if method.starts_with("Fetch.") => {
-                self.fetch_command(seat, command, turn);
+            ("Fetch.enable" | "Fetch.disable", _) => {
+                self.set_interception(session_ref, command, turn)
             }
-            (_, "enable") => self.enable(seat, domain, command, turn),
-            (_, "disable") => self.disable(seat, domain, command, turn),
+            (method, _) if method.starts_with("Fetch.") => {
+                self.interception_command(session_ref, command, turn);
+            }
+            (_, "enable") => self.enable(session_ref, domain, command, turn),
+            (_, "disable") => self.disable(session_ref, domain, command, turn),
             ("DOM.getDocument" | "DOM.getFlattenedDocument", _) => {
                 // Chrome switches the domain on by itself.
-                self.note_domain(seat, "DOM");
-                self.forward(seat, command, &real, Purpose::Forward, turn);
+                self.record_domain(session_ref, "DOM");
+                self.forward(session_ref, command, &real, Purpose::Forward, turn);
             }
-            ("Page.setLifecycleEventsEnabled", _) => self.set_lifecycle(seat, command, turn),
-            ("Target.setAutoAttach", _) => self.set_children_wanted(seat, command, turn),
-            ("Runtime.runIfWaitingForDebugger", _) => self.let_run(seat, command, turn),
+            ("Page.setLifecycleEventsEnabled", _) => self.set_lifecycle(session_ref, command, turn),
+            ("Target.setAutoAttach", _) => self.set_target_auto_attach(session_ref, command, turn),
+            ("Runtime.runIfWaitingForDebugger", _) => {
+                self.run_if_waiting(session_ref, command, turn)
+            }
             (
                 "Page.addScriptToEvaluateOnNewDocument"
                 | "Page.removeScriptToEvaluateOnNewDocument"
                 | "Page.addScriptToEvaluateOnLoad"
                 | "Page.removeScriptToEvaluateOnLoad",
                 _,
-            ) => self.script_command(seat, command, turn),
+            ) => self.script_command(session_ref, command, turn),
             ("Runtime.addBinding" | "Runtime.removeBinding", _) => {
-                self.binding_command(seat, command, turn);
+                self.binding_command(session_ref, command, turn);
             }
             (
                 "Debugger.setBreakpoint"
@@ -65,59 +75,63 @@ impl Relay {
                 | "Debugger.stepOver"
                 | "Debugger.continueToLocation",
                 _,
-            ) => self.debugger_command(seat, command, turn),
-            (method, _) if stops::is_concerned(method) => self.stop_command(seat, command, turn),
-            ("Page.handleJavaScriptDialog", _) => self.handle_dialog(seat, command, turn),
-            ("Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck", _) => {
-                self.screencast_command(seat, command, turn);
+            ) => self.breakpoint_command(session_ref, command, turn),
+            (method, _) if dom_breakpoints::is_dom_breakpoint_command(method) => {
+                self.dom_breakpoint_command(session_ref, command, turn)
             }
-            ("Page.setFontFamilies", _) => self.set_fonts(seat, command, turn),
+            ("Page.handleJavaScriptDialog", _) => self.handle_dialog(session_ref, command, turn),
+            ("Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck", _) => {
+                self.screencast_command(session_ref, command, turn);
+            }
+            ("Page.setFontFamilies", _) => self.set_fonts(session_ref, command, turn),
             ("Page.bringToFront", _) if !self.policy.may_focus => {
                 turn.log(LogLevel::Info, KEPT_BACK.to_owned());
-                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+                turn.effects
+                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
             }
-            ("Tracing.start", _) => self.start_trace(seat, &real, command, turn),
-            (trace::END, _) => self.end_trace(seat, &real, command, turn),
+            ("Tracing.start", _) => self.start_tracing(session_ref, &real, command, turn),
+            (tracing::END, _) => self.end_tracing(session_ref, &real, command, turn),
             // It would hide failures from the user; clients that send it live well without.
             ("Security.setIgnoreCertificateErrors", _) => {
-                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+                turn.effects
+                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
             }
-            (method, _) if crate::browser::cookies::is_concerned(method) => {
-                self.profile_command(seat, Some(&real), command, turn);
+            (method, _) if is_profile_command(method) => {
+                self.profile_command(session_ref, Some(&real), command, turn);
             }
             (method, _) if method.starts_with("Storage.") => {
-                match self.storage_refusal(seat, &command) {
+                match self.storage_refusal(session_ref, &command) {
                     Some(error) => {
-                        turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+                        turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
                     }
-                    None => self.forward(seat, command, &real, Purpose::Forward, turn),
+                    None => self.forward(session_ref, command, &real, Purpose::Forward, turn),
                 }
             }
-            (folders::SET_FILES, _) => self.set_files(seat, command, turn),
+            (folders::SET_FILES, _) => self.set_files(session_ref, command, turn),
             ("Page.navigate", _) => {
-                self.note_heading(seat, &command, turn);
+                self.record_destination(session_ref, &command, turn);
                 let purpose = Purpose::of(&command);
-                self.forward(seat, command, &real, purpose, turn);
+                self.forward(session_ref, command, &real, purpose, turn);
             }
             (method, _) => match Rule::of(method) {
-                Some(rule) => self.override_command(seat, rule, command, turn),
+                Some(rule) => self.override_command(session_ref, rule, command, turn),
                 None => {
-                    let command = with_own_object_group(seat, command);
+                    let command = with_own_object_group(session_ref, command);
                     let purpose = Purpose::of(&command);
-                    self.forward(seat, command, &real, purpose, turn);
+                    self.forward(session_ref, command, &real, purpose, turn);
                 }
             },
         }
     }
 
     /// A font set can be given once per tab; a client that gives another keeps the first.
-    fn set_fonts(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(target) = self.target_under_mut(seat) else { return };
-        if std::mem::replace(&mut target.shared.has_fonts, true) {
-            turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+    fn set_fonts(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
+        let Some(target) = self.target_under_mut(session_ref) else { return };
+        if std::mem::replace(&mut target.state.has_fonts, true) {
+            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
         } else {
             let real = target.session.clone();
-            self.forward(seat, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
     }
 }
@@ -127,7 +141,7 @@ const KEPT_BACK: &str = "a client asked to bring a tab to the front; it works be
 
 /// Gives object groups a name of the session's own, so that releasing one leaves those of the other
 /// sessions alone.
-fn with_own_object_group(seat: &Seat, command: Command) -> Command {
+fn with_own_object_group(session_ref: &SessionRef, command: Command) -> Command {
     use serde_json::value::{RawValue, to_raw_value};
     use std::collections::BTreeMap;
 
@@ -140,7 +154,7 @@ fn with_own_object_group(seat: &Seat, command: Command) -> Command {
     let Ok(mut fields) = fields else { return command };
     let group = fields.get(GROUP).and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
     let Some(group) = group else { return command };
-    let own = to_raw_value(&format!("{}:{}/{group}", seat.client.0, seat.session));
+    let own = to_raw_value(&format!("{}:{}/{group}", session_ref.client.0, session_ref.session));
     fields.extend(own.ok().map(|own| (GROUP.to_owned(), own)));
     Command { params: Some(Payload::of(&fields)), ..command }
 }

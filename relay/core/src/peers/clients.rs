@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cdp::payload::PermissionRule as Rule;
 use crate::confinement::Confinement;
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::sessions::model::{Session, Sessions};
 use crate::sharing::tracing::Trace;
 
@@ -23,7 +23,7 @@ pub(crate) struct Client {
     /// Whether it has not sent anything yet.
     pub(crate) is_new: bool,
     /// Whether its extension was there when it came, and not just away.
-    pub(crate) found_it: bool,
+    pub(crate) found_extension: bool,
     /// Whether its tabs go to a window of their own, if it said so.
     pub(crate) separate_window: Option<bool>,
     /// How many of its commands have no answer yet.
@@ -53,12 +53,12 @@ impl Clients {
         self.0.get_mut(&id)
     }
 
-    pub(crate) fn session(&self, seat: &Seat) -> Option<&Session> {
-        self.get(seat.client)?.sessions.get(&seat.session)
+    pub(crate) fn session(&self, session_ref: &SessionRef) -> Option<&Session> {
+        self.get(session_ref.client)?.sessions.get(&session_ref.session)
     }
 
-    pub(crate) fn session_mut(&mut self, seat: &Seat) -> Option<&mut Session> {
-        self.get_mut(seat.client)?.sessions.get_mut(&seat.session)
+    pub(crate) fn session_mut(&mut self, session_ref: &SessionRef) -> Option<&mut Session> {
+        self.get_mut(session_ref.client)?.sessions.get_mut(&session_ref.session)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ClientId, &Client)> {
@@ -86,17 +86,17 @@ impl Clients {
     }
 
     /// The sessions, of all clients of an extension, for which `wanted` holds.
-    pub(crate) fn seats(
+    pub(crate) fn sessions(
         &self,
         connection: ConnectionId,
         wanted: impl Fn(&Session) -> bool,
-    ) -> Vec<Seat> {
+    ) -> Vec<SessionRef> {
         self.0
             .iter()
             .filter(|(_, client)| client.connection == connection)
             .flat_map(|(id, client)| {
-                let seat = |session| Seat { client: *id, session };
-                client.sessions.such(&wanted).into_iter().map(seat)
+                let session_ref = |session| SessionRef { client: *id, session };
+                client.sessions.matching(&wanted).into_iter().map(session_ref)
             })
             .collect()
     }

@@ -10,9 +10,9 @@ use crate::browser::downloads::Downloads;
 use crate::cdp::payload::{PermissionRule as Rule, RelayMessage};
 use crate::cdp::version::BrowserVersion;
 use crate::effect::Effect;
-use crate::ids::{ConnectionId, Seat};
-use crate::peers::reconnect::{Held, Presence};
-use crate::sessions::model::{Kind, Virtual};
+use crate::ids::{ConnectionId, SessionRef};
+use crate::peers::reconnect::{HeldCommand, Presence};
+use crate::sessions::model::{Kind, TargetSession};
 use crate::targets::model::{Target, Targets};
 
 /// What the user can do about it, for a close reason.
@@ -27,7 +27,7 @@ pub(crate) struct Extension {
     pub(crate) hello: ExtensionHello,
     pub(crate) features: Features,
     /// What was asked of it that it does not have.
-    pub(crate) missed: Features,
+    pub(crate) missing_features: Features,
     pub(crate) stable_key: StableKey,
     /// Whether it has shown that it has a key of this user's.
     pub(crate) proven: bool,
@@ -46,16 +46,16 @@ pub(crate) struct Extension {
     pub(crate) opens_tab: bool,
     pub(crate) presence: Presence,
     /// What clients sent while it was away.
-    pub(crate) held: Vec<Held>,
+    pub(crate) held_commands: Vec<HeldCommand>,
     /// The answers to what it was asked before, which it will not give any more.
     pub(crate) interrupted: Vec<Effect>,
     /// What the relay itself had to say meanwhile.
-    pub(crate) unsaid: VecDeque<RelayMessage>,
+    pub(crate) outgoing_queue: VecDeque<RelayMessage>,
     pub(crate) next_ping: Instant,
     /// When it last said anything.
-    pub(crate) heard: Instant,
+    pub(crate) last_message_at: Instant,
     /// Whether it answers pings, which the very first ones did not.
-    pub(crate) pongs: bool,
+    pub(crate) answers_pings: bool,
 }
 
 impl Extension {
@@ -65,7 +65,7 @@ impl Extension {
 
     /// What the user is to know about it.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.missed.iter().map(|feature| self.too_old_for(feature)).collect()
+        self.missing_features.iter().map(|feature| self.too_old_for(feature)).collect()
     }
 
     pub(crate) fn too_old_for(&self, feature: Feature) -> String {
@@ -89,12 +89,12 @@ impl Extension {
 }
 
 impl Relay {
-    pub(crate) fn connection_of(&self, seat: &Seat) -> Option<ConnectionId> {
-        self.clients.get(seat.client).map(|client| client.connection)
+    pub(crate) fn connection_of(&self, session_ref: &SessionRef) -> Option<ConnectionId> {
+        self.clients.get(session_ref.client).map(|client| client.connection)
     }
 
-    pub(crate) fn extension_of(&self, seat: &Seat) -> Option<&Extension> {
-        self.extensions.get(self.connection_of(seat)?)
+    pub(crate) fn extension_of(&self, session_ref: &SessionRef) -> Option<&Extension> {
+        self.extensions.get(self.connection_of(session_ref)?)
     }
 }
 
@@ -143,7 +143,7 @@ impl Extensions {
     }
 
     /// Whether a newcomer that has not proven itself poses as one that has.
-    pub(crate) fn is_posing(&self, hello: &ExtensionHello, key: &StableKey) -> bool {
+    pub(crate) fn is_impersonating(&self, hello: &ExtensionHello, key: &StableKey) -> bool {
         let is_same = |it: &Extension| {
             &it.stable_key == key
                 || (hello.install_id.is_some() && it.hello.install_id == hello.install_id)
@@ -152,7 +152,7 @@ impl Extensions {
     }
 
     /// The newest connection of the installation that this one belongs to.
-    pub(crate) fn heir_of(&self, connection: ConnectionId) -> ConnectionId {
+    pub(crate) fn current_connection(&self, connection: ConnectionId) -> ConnectionId {
         let key = self.get(connection).map(|extension| &extension.stable_key);
         key.and_then(|key| self.newest(key)).unwrap_or(connection)
     }
@@ -205,7 +205,8 @@ impl Extensions {
             self.connected().rev().partition(|(_, extension)| extension.proven);
         proven.into_iter().chain(others).find_map(|(connection, extension)| {
             let targets = &extension.targets;
-            let page = |page: &Target| Kind::Target(Box::new(Virtual::over(page.session.clone())));
+            let page =
+                |page: &Target| Kind::Target(Box::new(TargetSession::new(page.session.clone())));
             let tab = |page: &Target| Kind::Tab { page: page.session.clone() };
             let kind =
                 targets.by_target_id(id).map(page).or_else(|| targets.by_tab_id(id).map(tab));

@@ -5,7 +5,7 @@ use shared_protocol::{Extra, Feature, LogLevel, Notice, Understood};
 use crate::Relay;
 use crate::cdp::Error;
 use crate::cdp::payload::RelayMessage;
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::turn::Turn;
 
 impl Relay {
@@ -16,24 +16,34 @@ impl Relay {
         connection: ConnectionId,
         turn: &mut Turn,
     ) -> Option<Understood<FEATURE>> {
-        self.wants(connection, Understood::<FEATURE>::FEATURE?, turn);
+        self.warn_if_missing(connection, Understood::<FEATURE>::FEATURE?, turn);
         self.extensions.get(connection)?.features.proof()
     }
 
     /// Somebody wants what not every extension has: says so if it is missing, once.
-    pub(crate) fn wants(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
+    pub(crate) fn warn_if_missing(
+        &mut self,
+        connection: ConnectionId,
+        feature: Feature,
+        turn: &mut Turn,
+    ) {
         let extension = self.extensions.get(connection);
         if extension.is_some_and(|extension| !extension.features.has(feature)) {
-            self.misses(connection, feature, turn);
+            self.report_missing(connection, feature, turn);
         }
     }
 
-    pub(crate) fn misses(&mut self, connection: ConnectionId, feature: Feature, turn: &mut Turn) {
+    pub(crate) fn report_missing(
+        &mut self,
+        connection: ConnectionId,
+        feature: Feature,
+        turn: &mut Turn,
+    ) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
-        if extension.missed.insert(feature) {
+        if extension.missing_features.insert(feature) {
             turn.log(LogLevel::Warn, extension.too_old_for(feature));
             self.revision += 1;
-            self.say_notice(connection, turn);
+            self.send_notice(connection, turn);
         }
     }
 
@@ -44,10 +54,10 @@ impl Relay {
     /// Says which side to update.
     pub(crate) fn require<const FEATURE: u8>(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         turn: &mut Turn,
     ) -> Result<Understood<FEATURE>, Error> {
-        let connection = self.connection_of(seat).ok_or_else(Error::unknown_session)?;
+        let connection = self.connection_of(session_ref).ok_or_else(Error::unknown_session)?;
         self.proof(connection, turn).ok_or_else(|| {
             let feature = Understood::<FEATURE>::FEATURE.zip(self.extensions.get(connection));
             let words = feature.map(|(feature, extension)| extension.too_old_for(feature));
@@ -57,29 +67,29 @@ impl Relay {
 
     /// An extension answered as those do that do not know what they are asked, whatever it said of
     /// itself.
-    pub(crate) fn turned_out_to_lack(
+    pub(crate) fn lacks_after_all(
         &mut self,
         connection: ConnectionId,
         feature: Feature,
         turn: &mut Turn,
     ) -> Error {
-        self.misses(connection, feature, turn);
+        self.report_missing(connection, feature, turn);
         let extension = self.extensions.get(connection);
         Error::server(extension.map_or_else(String::new, |it| it.too_old_for(feature)))
     }
 
     /// Tells the user of an extension, where it can be told, what it is too old for.
-    pub(crate) fn say_notice(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn send_notice(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get(connection) else { return };
         let mut warnings = extension.warnings();
-        if self.pairs && !extension.proven {
+        if self.requires_pairing && !extension.proven {
             warnings.insert(0, "this browser is not paired".to_owned());
         }
         if let Some(proof) = extension.features.proof()
             && !warnings.is_empty()
         {
             let notice = Notice { text: Some(warnings.join("; ")), extra: Extra::default() };
-            turn.tell_extension(connection, RelayMessage::SetNotice(notice, proof));
+            turn.send_to_extension(connection, RelayMessage::SetNotice(notice, proof));
         }
     }
 }

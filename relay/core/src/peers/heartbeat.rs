@@ -15,7 +15,7 @@ pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long an extension that answers pings may say nothing. A message may be large, and the machine
 /// busy.
-const SILENCE: Duration = Duration::from_secs(60);
+const MAX_SILENCE: Duration = Duration::from_secs(60);
 
 impl Relay {
     pub(crate) fn ping_extensions(&mut self, turn: &mut Turn) {
@@ -26,7 +26,7 @@ impl Relay {
                 if extension.is_silent(turn.now) {
                     silent.push(connection);
                 } else {
-                    turn.tell_extension(connection, RelayMessage::Ping);
+                    turn.send_to_extension(connection, RelayMessage::Ping);
                 }
             }
         }
@@ -42,6 +42,6 @@ impl Relay {
 impl Extension {
     /// Whether something is wrong with it: a worker that lives answers pings.
     pub(crate) fn is_silent(&self, now: Instant) -> bool {
-        self.pongs && now.saturating_duration_since(self.heard) >= SILENCE
+        self.answers_pings && now.saturating_duration_since(self.last_message_at) >= MAX_SILENCE
     }
 }

@@ -6,7 +6,7 @@ use shared_protocol::{CloseCode, Feature, TargetId};
 
 use crate::Relay;
 use crate::confinement::Confinement;
-use crate::ids::{ClientId, Seat};
+use crate::ids::{ClientId, SessionRef};
 use crate::peers::clients::Client;
 use crate::sessions::model::{Kind, Sessions};
 use crate::turn::Turn;
@@ -18,7 +18,7 @@ pub const MAX_CLIENTS: usize = 256;
 pub(crate) const MAX_CONFINED: usize = 4;
 
 impl Relay {
-    pub(crate) fn is_crowded(&self, confinement: Option<&Confinement>) -> bool {
+    pub(crate) fn has_too_many_connections(&self, confinement: Option<&Confinement>) -> bool {
         let is_same = |client: &Client| client.confinement.as_ref() == confinement;
         confinement.is_some()
             && self.clients.iter().filter(|(_, it)| is_same(it)).count() >= MAX_CONFINED
@@ -56,7 +56,7 @@ impl Relay {
         };
         let real = root.real().cloned();
         let extension = self.extensions.get(connection);
-        let found_it = extension.is_some_and(|extension| extension.presence.is_connected());
+        let found_extension = extension.is_some_and(|extension| extension.presence.is_connected());
         self.clients.insert(
             client,
             Client {
@@ -64,7 +64,7 @@ impl Relay {
                 connection,
                 sessions: Sessions::new(root),
                 is_new: true,
-                found_it,
+                found_extension,
                 separate_window,
                 confinement: None,
                 unanswered: 0,
@@ -75,12 +75,12 @@ impl Relay {
         );
         self.revision += 1;
         if separate_window == Some(true) {
-            self.wants(connection, Feature::WindowMode, turn);
+            self.warn_if_missing(connection, Feature::WindowMode, turn);
         }
         if let Some(real) = real
             && let Some(target) = self.target_mut(connection, &real)
         {
-            target.seats.push(Seat::root(client));
+            target.sessions.push(SessionRef::root(client));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::effect::Effect;
 use crate::ids::ConnectionId;
 use crate::peers::extensions::Extension;
 use crate::peers::heartbeat::PING_INTERVAL;
-use crate::peers::reconnect::Inheritance;
+use crate::peers::reconnect::Handover;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -33,7 +33,7 @@ impl Relay {
             .unwrap_or_else(|| StableKey::new(format!("connection:{connection}")));
         let is_known = self.extensions.newest(&stable_key).is_some();
         let limit = if proven { MAX_EXTENSIONS } else { MAX_UNPROVEN };
-        let refusal = if !proven && self.extensions.is_posing(&hello, &stable_key) {
+        let refusal = if !proven && self.extensions.is_impersonating(&hello, &stable_key) {
             Some("this installation has to prove itself")
         } else if self.extensions.count(proven) >= limit && !is_known {
             Some("too many extensions")
@@ -46,21 +46,21 @@ impl Relay {
         }
         let version = hello.version.as_deref().unwrap_or("an unknown version");
         turn.log(LogLevel::Info, format!("extension {connection} connected as {version}"));
-        let Inheritance {
+        let Handover {
             targets,
             downloads,
-            held,
+            held_commands,
             interrupted,
-            unsaid,
-            missed,
+            outgoing_queue,
+            missing_features,
             may_lack_tab,
             presence,
-        } = self.succeed(&stable_key, connection, turn);
+        } = self.take_over(&stable_key, connection, turn);
         let features = Features::of(&hello);
         let next_ping: Instant = turn.now + PING_INTERVAL;
         let extension = Extension {
             features,
-            missed: missed.without(features),
+            missing_features: missing_features.without(features),
             hello,
             stable_key,
             proven,
@@ -72,22 +72,22 @@ impl Relay {
             may_lack_tab,
             opens_tab: false,
             presence,
-            held,
+            held_commands,
             interrupted,
-            unsaid,
+            outgoing_queue,
             next_ping,
-            heard: turn.now,
-            pongs: false,
+            last_message_at: turn.now,
+            answers_pings: false,
         };
         self.extensions.insert(connection, extension);
         self.revision += 1;
-        self.say_window_mode(connection, turn);
-        self.say_notice(connection, turn);
+        self.send_window_mode(connection, turn);
+        self.send_notice(connection, turn);
         if features.has(Feature::Permissions) {
             // Also if there are none: it may have some of clients that left meanwhile.
             self.apply_permissions(connection, None, Purpose::Forward, turn);
         }
-        self.is_back_if_nothing_is_missing(connection, turn);
+        self.complete_inventory_if_confirmed(connection, turn);
     }
 
     pub(crate) fn extension_sent(
@@ -97,15 +97,15 @@ impl Relay {
         turn: &mut Turn,
     ) {
         if let Some(extension) = self.extensions.get_mut(connection) {
-            extension.heard = turn.now;
-            extension.pongs |= matches!(message, ExtensionMessage::Pong);
+            extension.last_message_at = turn.now;
+            extension.answers_pings |= matches!(message, ExtensionMessage::Pong);
         }
         match message {
             ExtensionMessage::Reply { id, outcome } => {
                 self.extension_replied(connection, id, outcome, turn);
             }
             ExtensionMessage::Event(event) => self.extension_event(connection, event, turn),
-            ExtensionMessage::Ready => self.is_back(connection, turn),
+            ExtensionMessage::Ready => self.inventory_complete(connection, turn),
             ExtensionMessage::Log(line) => {
                 turn.log(line.level, format!("extension {connection}: {}", line.args.join(" ")));
             }

@@ -11,7 +11,7 @@ use crate::browser::downloads::Downloads;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::{Command, Error, Frame};
 use crate::effect::Effect;
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::peers::extensions::{Extension, NO_EXTENSION};
 use crate::requests::asker::Asker;
 use crate::targets::model::Targets;
@@ -27,7 +27,7 @@ const INVENTORY: Duration = Duration::from_secs(2);
 const MAX_HELD: usize = 16 * 1024 * 1024;
 
 /// How much the relay itself may have to say to one; the oldest is forgotten first.
-const MAX_UNSAID: usize = 10_000;
+const MAX_OUTGOING_QUEUE: usize = 10_000;
 
 /// Whether an extension can be talked to.
 #[derive(Debug)]
@@ -42,12 +42,12 @@ pub(crate) enum Presence {
 
 /// A command that waits for its extension.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldCommand {
     client: ClientId,
     command: Command,
 }
 
-impl Held {
+impl HeldCommand {
     fn weight(&self) -> usize {
         1024 + self.command.params.as_ref().map_or(0, |params| params.as_str().len())
     }
@@ -82,8 +82,8 @@ impl Relay {
         extension.presence = Presence::Away { until: turn.now + AWAY };
         let key = extension.stable_key.clone();
         let told = turn.effects.len();
-        for (id, request) in self.requests.end(|request| request.connection == connection) {
-            self.conclude(id, request, Err(Error::server("Extension disconnected")), turn);
+        for (id, request) in self.requests.take_where(|request| request.connection == connection) {
+            self.complete_request(id, request, Err(Error::server("Extension disconnected")), turn);
         }
         let newest = self.extensions.newest(&key);
         if newest == Some(connection)
@@ -105,40 +105,40 @@ impl Relay {
 
     /// Hands the clients, tabs and waiting commands of an installation's last connection to its
     /// new one.
-    pub(crate) fn succeed(
+    pub(crate) fn take_over(
         &mut self,
         key: &StableKey,
-        heir: ConnectionId,
+        successor: ConnectionId,
         turn: &mut Turn,
-    ) -> Inheritance {
+    ) -> Handover {
         let presence = |targets: &Targets| Presence::Returning {
             unconfirmed: targets.iter().map(|target| target.session.clone()).collect(),
             until: turn.now + INVENTORY,
         };
         let connection = self.extensions.newest(key);
         let predecessor = connection.and_then(|connection| {
-            self.clients.rebind(connection, heir);
+            self.clients.rebind(connection, successor);
             self.extensions.get_mut(connection).map(|predecessor| (connection, predecessor))
         });
         let Some((connection, predecessor)) = predecessor else {
             let targets = Targets::default();
-            return Inheritance {
+            return Handover {
                 presence: presence(&targets),
                 targets,
                 downloads: Downloads::default(),
-                held: Vec::new(),
+                held_commands: Vec::new(),
                 interrupted: Vec::new(),
-                unsaid: VecDeque::new(),
-                missed: Features::default(),
+                outgoing_queue: VecDeque::new(),
+                missing_features: Features::default(),
                 may_lack_tab: false,
             };
         };
         let targets = std::mem::take(&mut predecessor.targets);
         let downloads = std::mem::take(&mut predecessor.downloads);
-        let held = std::mem::take(&mut predecessor.held);
+        let held_commands = std::mem::take(&mut predecessor.held_commands);
         let interrupted = std::mem::take(&mut predecessor.interrupted);
-        let unsaid = std::mem::take(&mut predecessor.unsaid);
-        let missed = predecessor.missed;
+        let outgoing_queue = std::mem::take(&mut predecessor.outgoing_queue);
+        let missing_features = predecessor.missing_features;
         let may_lack_tab = predecessor.may_lack_tab || predecessor.opens_tab;
         if predecessor.presence.is_connected() {
             turn.effects.push(Effect::CloseExtension {
@@ -150,21 +150,21 @@ impl Relay {
             self.extensions.remove(connection);
         }
         let presence = presence(&targets);
-        Inheritance {
+        Handover {
             presence,
             targets,
             downloads,
-            held,
+            held_commands,
             interrupted,
-            unsaid,
-            missed,
+            outgoing_queue,
+            missing_features,
             may_lack_tab,
         }
     }
 
     /// Keeps what the relay itself tells an extension that is away: mostly what is to be undone,
     /// because a client has left. Tabs outlive their worker, and so would what was done to them.
-    pub(crate) fn keep_for_absent(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn queue_for_absent(&mut self, effects: &mut Vec<Effect>) {
         if self.extensions.iter().all(|(_, extension)| extension.presence.is_connected()) {
             return;
         }
@@ -176,20 +176,20 @@ impl Relay {
             extension.is_some_and(|it| !it.presence.is_connected())
                 && !self.requests.is_pending(*id)
         };
-        let unsaid: Vec<Effect> = effects.extract_if(.., is_unsaid).collect();
-        for effect in unsaid {
+        let outgoing_queue: Vec<Effect> = effects.extract_if(.., is_unsaid).collect();
+        for effect in outgoing_queue {
             let Effect::SendToExtension { connection, message } = effect else { continue };
             let Some(extension) = self.extensions.get_mut(connection) else { continue };
-            if extension.unsaid.len() >= MAX_UNSAID {
-                extension.unsaid.pop_front();
+            if extension.outgoing_queue.len() >= MAX_OUTGOING_QUEUE {
+                extension.outgoing_queue.pop_front();
             }
-            extension.unsaid.push_back(message);
+            extension.outgoing_queue.push_back(message);
         }
     }
 
     /// Keeps a command for an extension that is away or returning; gives it back if there is no
     /// need. Also what the relay would answer itself has to wait: it depends on the tabs.
-    pub(crate) fn hold(
+    pub(crate) fn hold_command(
         &mut self,
         client: ClientId,
         command: Command,
@@ -201,21 +201,22 @@ impl Relay {
                 return Some(command);
             }
             Some(extension)
-                if extension.held.iter().map(Held::weight).sum::<usize>() < MAX_HELD =>
+                if extension.held_commands.iter().map(HeldCommand::weight).sum::<usize>()
+                    < MAX_HELD =>
             {
-                extension.held.push(Held { client, command });
+                extension.held_commands.push(HeldCommand { client, command });
             }
             Some(_) | None => {
                 let error = Error::server("Extension disconnected");
-                let seat = Seat { client, session: command.session_or_root() };
-                turn.effects.push(Asker::new(&seat, &command).reply(Err(error)));
+                let session_ref = SessionRef { client, session: command.session_or_root() };
+                turn.effects.push(Asker::new(&session_ref, &command).reply(Err(error)));
             }
         }
         None
     }
 
     /// A tab has been announced; if it was the last one missing, the extension is back.
-    pub(crate) fn confirm(
+    pub(crate) fn confirm_session(
         &mut self,
         connection: ConnectionId,
         session: &SessionId,
@@ -225,10 +226,10 @@ impl Relay {
         if let Presence::Returning { unconfirmed, .. } = &mut extension.presence {
             unconfirmed.retain(|missing| missing != session);
         }
-        self.is_back_if_nothing_is_missing(connection, turn);
+        self.complete_inventory_if_confirmed(connection, turn);
     }
 
-    pub(crate) fn is_back_if_nothing_is_missing(
+    pub(crate) fn complete_inventory_if_confirmed(
         &mut self,
         connection: ConnectionId,
         turn: &mut Turn,
@@ -239,12 +240,12 @@ impl Relay {
             // One that does say when it is ready may have tabs that nobody knows of yet.
             && !extension.features.has(Feature::InventoryReady)
         {
-            self.is_back(connection, turn);
+            self.inventory_complete(connection, turn);
         }
     }
 
     /// The extension has announced all its tabs; those still missing are gone.
-    pub(crate) fn is_back(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn inventory_complete(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let presence = std::mem::replace(&mut extension.presence, Presence::Here);
         self.children_changed = true;
@@ -256,24 +257,26 @@ impl Relay {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         turn.effects.append(&mut extension.interrupted);
         let extension = self.extensions.get_mut(connection);
-        for message in extension.map(|it| std::mem::take(&mut it.unsaid)).unwrap_or_default() {
-            turn.tell_extension(connection, message);
+        for message in
+            extension.map(|it| std::mem::take(&mut it.outgoing_queue)).unwrap_or_default()
+        {
+            turn.send_to_extension(connection, message);
         }
         if self.extensions.get(connection).is_some_and(|extension| extension.may_lack_tab) {
-            self.open_tab_if_none(connection, turn);
+            self.open_first_tab(connection, turn);
         }
-        self.release_held(connection, turn);
+        self.run_held_commands(connection, turn);
     }
 
     /// Lets what waited for an extension go, in order, unless it has to wait again.
-    pub(crate) fn release_held(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn run_held_commands(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
-        for Held { client, command } in std::mem::take(&mut extension.held) {
-            self.client_sent(client, command, turn);
+        for HeldCommand { client, command } in std::mem::take(&mut extension.held_commands) {
+            self.dispatch_command(client, command, turn);
         }
     }
 
-    pub(crate) fn presence_deadlines(&mut self, turn: &mut Turn) {
+    pub(crate) fn expire_presences(&mut self, turn: &mut Turn) {
         let due: Vec<ConnectionId> = self
             .extensions
             .iter()
@@ -282,12 +285,13 @@ impl Relay {
             .collect();
         for connection in due {
             match self.extensions.get(connection).map(|extension| &extension.presence) {
-                Some(Presence::Returning { .. }) => self.is_back(connection, turn),
+                Some(Presence::Returning { .. }) => self.inventory_complete(connection, turn),
                 Some(Presence::Away { .. }) => {
                     self.extensions.remove(connection);
                     for client in self.clients.of(connection) {
-                        let found_it = self.clients.get(client).is_some_and(|it| it.found_it);
-                        let (code, reason) = match found_it {
+                        let found_extension =
+                            self.clients.get(client).is_some_and(|it| it.found_extension);
+                        let (code, reason) = match found_extension {
                             true => (CloseCode::Normal, "Extension disconnected"),
                             false => (CloseCode::NoSuchExtension, NO_EXTENSION),
                         };
@@ -306,13 +310,13 @@ fn is_answer(effect: &mut Effect) -> bool {
 }
 
 /// What a connection leaves to the next one of the same installation.
-pub(crate) struct Inheritance {
+pub(crate) struct Handover {
     pub(crate) targets: Targets,
     pub(crate) downloads: Downloads,
-    pub(crate) held: Vec<Held>,
+    pub(crate) held_commands: Vec<HeldCommand>,
     pub(crate) interrupted: Vec<Effect>,
-    pub(crate) unsaid: VecDeque<RelayMessage>,
-    pub(crate) missed: Features,
+    pub(crate) outgoing_queue: VecDeque<RelayMessage>,
+    pub(crate) missing_features: Features,
     pub(crate) may_lack_tab: bool,
     pub(crate) presence: Presence,
 }

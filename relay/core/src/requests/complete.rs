@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::cdp::Error;
 use crate::cdp::payload::Payload;
 use crate::ids::ConnectionId;
-use crate::requests::data_urls as data_addresses;
+use crate::requests::data_urls;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -30,11 +30,11 @@ impl Relay {
             return self.requests.insert(id, Request { deadline, ..request });
         }
         let outcome = match (outcome, request.needs) {
-            (Ok(None), Some(feature)) => Err(self.turned_out_to_lack(connection, feature, turn)),
+            (Ok(None), Some(feature)) => Err(self.lacks_after_all(connection, feature, turn)),
             (Ok(result), _) => Ok(result.unwrap_or_else(Payload::empty_object)),
             (Err(text), _) => Err(Error::from_extension(&text)),
         };
-        self.conclude(id, request, outcome, turn);
+        self.complete_request(id, request, outcome, turn);
     }
 
     /// There is no room for a command among those that wait for the extension.
@@ -47,19 +47,19 @@ impl Relay {
         let Some(request) = self.requests.answer(connection, id) else { return };
         let error =
             Error::server("the browser does not keep up with what it is sent: send less at once");
-        self.conclude(id, request, Err(error), turn);
+        self.complete_request(id, request, Err(error), turn);
     }
 
     /// Ends the requests whose time is up.
     pub(crate) fn expire_requests(&mut self, turn: &mut Turn) {
-        for (id, request) in self.requests.late(turn.now) {
+        for (id, request) in self.requests.take_expired(turn.now) {
             let error = Error::server(match &request.session {
                 Some(_) => "no answer from the tab in time: it may be frozen, or show a dialog",
                 None => "no answer from the extension in time",
             });
-            let undone = self.extensions.heir_of(request.connection);
+            let undone = self.extensions.current_connection(request.connection);
             let enabled = request.enables().map(|(real, domain)| (real.clone(), domain.to_owned()));
-            self.conclude(id, request, Err(error), turn);
+            self.complete_request(id, request, Err(error), turn);
             if let Some((real, domain)) = enabled {
                 // Chrome will do it all the same, and then this.
                 self.switch_off_unless_used(undone, &real, &domain, turn);
@@ -68,27 +68,27 @@ impl Relay {
     }
 
     /// A request has its answer, from the extension or because none will come.
-    pub(crate) fn conclude(
+    pub(crate) fn complete_request(
         &mut self,
         id: RequestId,
         request: Request,
         outcome: Result<Payload, Error>,
         turn: &mut Turn,
     ) {
-        let Some((request, mut outcome)) = self.unless_restricted(request, outcome, turn) else {
+        let Some((request, mut outcome)) = self.check_restriction(request, outcome, turn) else {
             return;
         };
         let Request { connection, session, asker, purpose, .. } = request;
         let is_own = asker.is_none();
         // Its tabs may have gone over to the next connection of the same installation.
-        let connection = self.extensions.heir_of(connection);
+        let connection = self.extensions.current_connection(connection);
         match (purpose, session) {
             (Purpose::AutoAttach, real) => {
                 if let (Err(_), Some(real)) = (&outcome, real) {
                     self.auto_attach_failed(connection, &real, is_own, turn);
                 }
                 if let Some(asker) = &asker {
-                    self.announce_children(&asker.seat, turn);
+                    self.announce_children(&asker.session, turn);
                 }
             }
             (Purpose::StartTrace, Some(real)) => {
@@ -96,9 +96,9 @@ impl Relay {
                     self.trace_started(connection, asker.as_ref(), real, turn);
                 }
             }
-            (Purpose::Wish(before), _) => {
+            (Purpose::OverrideValue(before), _) => {
                 if let (Err(_), Some(asker)) = (&outcome, &asker) {
-                    self.take_back(asker, before, turn);
+                    self.roll_back(asker, before, turn);
                 }
             }
             (Purpose::AnswerDialog, Some(real)) => {
@@ -122,17 +122,23 @@ impl Relay {
             }
             (Purpose::RunsPage { opens_data }, Some(real)) => {
                 if let Some(target) = self.target_mut(connection, &real) {
-                    target.shared.last_run = target.shared.last_run.max(id);
+                    target.state.last_completed_run = target.state.last_completed_run.max(id);
                     if opens_data {
-                        outcome = data_addresses::explained(&target.info.target_id, outcome);
+                        outcome = data_urls::explained(&target.info.target_id, outcome);
                     }
                 }
-                self.departed(connection, &real, turn);
+                self.left_restricted_page(connection, &real, turn);
             }
-            (Purpose::InitialTab, _) => return self.initial_tab_came(connection, outcome, turn),
-            (Purpose::FirstTab, _) => return self.first_tab_came(connection, outcome.err(), turn),
-            (Purpose::Cookies(question), _) => return self.cookies_came(question, outcome, turn),
-            (Purpose::CookieJar(asked), _) => return self.jar_answered(asked, outcome, turn),
+            (Purpose::InitialTab, _) => {
+                return self.initial_tab_answered(connection, outcome, turn);
+            }
+            (Purpose::FirstTab, _) => {
+                return self.first_tab_answered(connection, outcome.err(), turn);
+            }
+            (Purpose::Cookies(question), _) => return self.cookie_answer(question, outcome, turn),
+            (Purpose::CookieJar(asked), _) => {
+                return self.cookie_call_answered(asked, outcome, turn);
+            }
             (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
             (Purpose::FileInput(command), _) => {
                 return self.file_input_described(asker, command, outcome, turn);
@@ -140,12 +146,19 @@ impl Relay {
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
-            (Purpose::AskRestricted { number }, Some(real)) => {
-                self.restriction_told(connection, &real, number, &outcome, turn);
+            (Purpose::CheckRestricted { number }, Some(real)) => {
+                self.restriction_checked(connection, &real, number, &outcome, turn);
             }
-            (Purpose::Deferred { script: Some((seat, given)) }, Some(real)) => {
+            (Purpose::DeferredCommand { script: Some((session_ref, given)) }, Some(real)) => {
                 if let Ok(result) = &outcome {
-                    self.deferred_script_added(connection, &real, &seat, given, result, turn);
+                    self.deferred_script_added(
+                        connection,
+                        &real,
+                        &session_ref,
+                        given,
+                        result,
+                        turn,
+                    );
                 }
             }
             (Purpose::CloseTarget, Some(real)) => {
@@ -157,10 +170,10 @@ impl Relay {
                 }
             }
             (Purpose::CloseAgain, Some(real)) => self.close_again(connection, &real, turn),
-            (Purpose::Forward | Purpose::Leaving | Purpose::Deferred { .. }, _)
+            (Purpose::Forward | Purpose::BlankPage | Purpose::DeferredCommand { .. }, _)
             | (
                 Purpose::CloseTarget
-                | Purpose::AskRestricted { .. }
+                | Purpose::CheckRestricted { .. }
                 | Purpose::CloseAgain
                 | Purpose::Enable { .. }
                 | Purpose::AddScript
@@ -173,10 +186,10 @@ impl Relay {
         }
         let Some(asker) = asker else { return };
         turn.effects.push(asker.reply(outcome));
-        if let Some(on) = self.virtual_mut(&asker.seat)
-            && on.replies.answered(id)
+        if let Some(session) = self.target_session_mut(&asker.session)
+            && session.replies.answered(id)
         {
-            self.settle(&asker.seat, turn);
+            self.flush_due_replies(&asker.session, turn);
         }
     }
 }

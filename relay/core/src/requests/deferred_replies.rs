@@ -11,36 +11,36 @@ use shared_protocol::RequestId;
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::requests::asker::Asker;
 use crate::turn::Turn;
 
 #[derive(Debug)]
-pub(crate) struct Later {
+pub(crate) struct DeferredReply {
     /// The last quick command of the session that Chrome had not answered when this was asked.
     after: RequestId,
     asker: Asker,
-    answer: LocalAnswer,
+    answer: ReplyBody,
 }
 
 /// What the relay answers with events of its own.
 #[derive(Debug)]
-pub(crate) enum LocalAnswer {
+pub(crate) enum ReplyBody {
     /// A domain that is on already.
     Enabled(String),
     /// Auto-attach that is on already.
     Children,
 }
 
-impl Later {
+impl DeferredReply {
     pub(crate) fn asker(&self) -> &Asker {
         &self.asker
     }
 
     fn enables(&self, wanted: &str) -> bool {
         match &self.answer {
-            LocalAnswer::Enabled(domain) => domain == wanted,
-            LocalAnswer::Children => false,
+            ReplyBody::Enabled(domain) => domain == wanted,
+            ReplyBody::Children => false,
         }
     }
 }
@@ -50,7 +50,7 @@ impl Later {
 #[derive(Debug, Default)]
 pub(crate) struct DeferredReplies {
     outstanding: BTreeSet<RequestId>,
-    waiting: VecDeque<Later>,
+    waiting: VecDeque<DeferredReply>,
 }
 
 impl DeferredReplies {
@@ -66,34 +66,34 @@ impl DeferredReplies {
 
     /// Returns those who wait.
     pub(crate) fn askers(&self) -> Vec<Asker> {
-        self.waiting.iter().map(|later| later.asker().clone()).collect()
+        self.waiting.iter().map(|deferred| deferred.asker().clone()).collect()
     }
 
     /// Whether one of them says that a domain is on.
     pub(crate) fn enable(&self, domain: &str) -> bool {
-        self.waiting.iter().any(|later| later.enables(domain))
+        self.waiting.iter().any(|deferred| deferred.enables(domain))
     }
 
     /// Those whom it has not yet been answered that a domain is on.
     pub(crate) fn take_enables(&mut self, domain: &str) -> Vec<Asker> {
         let all = std::mem::take(&mut self.waiting);
-        let (taken, rest): (VecDeque<Later>, _) =
+        let (taken, rest): (VecDeque<DeferredReply>, _) =
             all.into_iter().partition(|it| it.enables(domain));
         self.waiting = rest;
-        taken.into_iter().map(|later| later.asker).collect()
+        taken.into_iter().map(|deferred| deferred.asker).collect()
     }
 
     /// The domains that they say are on.
     pub(crate) fn domains(&self) -> impl Iterator<Item = &String> {
-        self.waiting.iter().filter_map(|later| match &later.answer {
-            LocalAnswer::Enabled(domain) => Some(domain),
-            LocalAnswer::Children => None,
+        self.waiting.iter().filter_map(|deferred| match &deferred.answer {
+            ReplyBody::Enabled(domain) => Some(domain),
+            ReplyBody::Children => None,
         })
     }
 
-    fn next_due(&mut self) -> Option<Later> {
+    fn next_due(&mut self) -> Option<DeferredReply> {
         let first_open = self.outstanding.first().copied();
-        let is_due = |later: &Later| first_open.is_none_or(|open| open > later.after);
+        let is_due = |deferred: &DeferredReply| first_open.is_none_or(|open| open > deferred.after);
         let index = self.waiting.iter().position(is_due)?;
         self.waiting.remove(index)
     }
@@ -101,39 +101,40 @@ impl DeferredReplies {
 
 impl Relay {
     /// Answers when it is this answer's turn, which may be now.
-    pub(crate) fn answer_in_turn(&mut self, asker: Asker, answer: LocalAnswer, turn: &mut Turn) {
-        let later = self.later(asker, answer);
-        self.answer_when_due(later, turn);
+    pub(crate) fn reply_in_order(&mut self, asker: Asker, answer: ReplyBody, turn: &mut Turn) {
+        let deferred = self.deferred_reply(asker, answer);
+        self.queue_reply(deferred, turn);
     }
 
     /// An answer that is not to overtake what its session waits for in this moment.
-    pub(crate) fn later(&self, asker: Asker, answer: LocalAnswer) -> Later {
-        let last =
-            self.virtual_of(&asker.seat).and_then(|on| on.replies.outstanding.last().copied());
-        Later { after: last.unwrap_or_default(), asker, answer }
+    pub(crate) fn deferred_reply(&self, asker: Asker, answer: ReplyBody) -> DeferredReply {
+        let last = self
+            .target_session(&asker.session)
+            .and_then(|session| session.replies.outstanding.last().copied());
+        DeferredReply { after: last.unwrap_or_default(), asker, answer }
     }
 
-    pub(crate) fn answer_when_due(&mut self, later: Later, turn: &mut Turn) {
-        let seat = later.asker.seat.clone();
-        let Some(on) = self.virtual_mut(&seat) else { return };
-        on.replies.waiting.push_back(later);
-        self.settle(&seat, turn);
+    pub(crate) fn queue_reply(&mut self, deferred: DeferredReply, turn: &mut Turn) {
+        let session_ref = deferred.asker.session.clone();
+        let Some(session) = self.target_session_mut(&session_ref) else { return };
+        session.replies.waiting.push_back(deferred);
+        self.flush_due_replies(&session_ref, turn);
     }
 
     /// Gives the answers whose turn it is: Chrome has answered what they waited for.
-    pub(crate) fn settle(&mut self, seat: &Seat, turn: &mut Turn) {
-        while let Some(Later { asker, answer, .. }) =
-            self.virtual_mut(seat).and_then(|on| on.replies.next_due())
+    pub(crate) fn flush_due_replies(&mut self, session_ref: &SessionRef, turn: &mut Turn) {
+        while let Some(DeferredReply { asker, answer, .. }) =
+            self.target_session_mut(session_ref).and_then(|session| session.replies.next_due())
         {
-            self.answer_now(&asker, answer, turn);
+            self.reply_deferred(&asker, answer, turn);
         }
     }
 
-    fn answer_now(&mut self, asker: &Asker, answer: LocalAnswer, turn: &mut Turn) {
+    fn reply_deferred(&mut self, asker: &Asker, answer: ReplyBody, turn: &mut Turn) {
         let result = match answer {
-            LocalAnswer::Enabled(domain) => self.replay_once(&asker.seat, &domain, turn),
-            LocalAnswer::Children => {
-                self.announce_children(&asker.seat, turn);
+            ReplyBody::Enabled(domain) => self.replay_once(&asker.session, &domain, turn),
+            ReplyBody::Children => {
+                self.announce_children(&asker.session, turn);
                 Payload::empty_object()
             }
         };

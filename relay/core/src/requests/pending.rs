@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
@@ -14,7 +14,7 @@ use crate::requests::refusal::OnRefusal;
 pub(crate) const QUICK: Duration = Duration::from_secs(10);
 
 /// How many requests are kept that nobody waits for any more; the oldest go first.
-const MAX_OVERDUE: usize = 1000;
+const MAX_WITHOUT_ASKER: usize = 1000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
@@ -23,7 +23,7 @@ pub(crate) struct Requests {
     /// When those end that have a deadline.
     deadlines: BTreeSet<(Instant, RequestId)>,
     /// Those that nobody waits for any more, and that have no end of their own.
-    overdue: BTreeSet<RequestId>,
+    without_asker: BTreeSet<RequestId>,
 }
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Request {
 
 impl Requests {
     pub(crate) fn add(&mut self, request: Request) -> RequestId {
-        let id = self.unasked();
+        let id = self.next_id();
         self.insert(id, request);
         id
     }
@@ -77,7 +77,7 @@ impl Requests {
     }
 
     /// An id for a command whose answer nobody waits for.
-    pub(crate) fn unasked(&mut self) -> RequestId {
+    pub(crate) fn next_id(&mut self) -> RequestId {
         self.last_id += 1;
         RequestId(self.last_id)
     }
@@ -88,13 +88,13 @@ impl Requests {
             return None;
         }
         let request = self.pending.remove(&id)?;
-        self.forget_end(id, &request);
+        self.remove_deadline(id, &request);
         Some(request)
     }
 
     /// Takes out, soonest first, every request whose time is up. A script that Chrome has not named
     /// yet stays to be removed when it has: of its request, only who waits is taken out.
-    pub(crate) fn late(&mut self, now: Instant) -> Vec<(RequestId, Request)> {
+    pub(crate) fn take_expired(&mut self, now: Instant) -> Vec<(RequestId, Request)> {
         let mut late = Vec::new();
         while let Some((at, id)) = self.deadlines.first().copied()
             && at <= now
@@ -103,7 +103,7 @@ impl Requests {
             match self.pending.get_mut(&id) {
                 Some(request) if matches!(request.purpose, Purpose::AddScript) => {
                     late.push((id, request.split_off()));
-                    self.keep_overdue(id);
+                    self.keep_without_asker(id);
                 }
                 Some(_) | None => late.extend(self.pending.remove_entry(&id)),
             }
@@ -112,44 +112,44 @@ impl Requests {
     }
 
     /// Keeps a request until it is answered or its tab has gone, unless there are too many.
-    fn keep_overdue(&mut self, id: RequestId) {
-        self.overdue.insert(id);
-        if self.overdue.len() > MAX_OVERDUE
-            && let Some(oldest) = self.overdue.pop_first()
+    fn keep_without_asker(&mut self, id: RequestId) {
+        self.without_asker.insert(id);
+        if self.without_asker.len() > MAX_WITHOUT_ASKER
+            && let Some(oldest) = self.without_asker.pop_first()
         {
             self.pending.remove(&oldest);
         }
     }
 
     /// Takes out, oldest first, every request that `ends` says has ended.
-    pub(crate) fn end(
+    pub(crate) fn take_where(
         &mut self,
         mut ends: impl FnMut(&Request) -> bool,
     ) -> Vec<(RequestId, Request)> {
         let ended: Vec<_> = self.pending.extract_if(.., |_, request| ends(request)).collect();
         for (id, request) in &ended {
-            self.forget_end(*id, request);
+            self.remove_deadline(*id, request);
         }
         ended
     }
 
     /// Nobody waits any more at these seats. Gives those who did.
-    pub(crate) fn abandon(&mut self, gone: impl Fn(&Seat) -> bool) -> Vec<Asker> {
+    pub(crate) fn drop_askers(&mut self, gone: impl Fn(&SessionRef) -> bool) -> Vec<Asker> {
         let mut askers = Vec::new();
-        let over = self.end(|request| match &request.asker {
-            Some(asker) if gone(&asker.seat) => !request.purpose.outlives_its_asker(),
+        let over = self.take_where(|request| match &request.asker {
+            Some(asker) if gone(&asker.session) => !request.purpose.outlives_its_asker(),
             Some(_) | None => false,
         });
         askers.extend(over.into_iter().filter_map(|(_, request)| request.asker));
         let mut without_end = Vec::new();
         for (id, request) in &mut self.pending {
-            if let Some(asker) = request.asker.take_if(|asker| gone(&asker.seat)) {
+            if let Some(asker) = request.asker.take_if(|asker| gone(&asker.session)) {
                 askers.push(asker);
                 without_end.extend(request.deadline.is_none().then_some(*id));
             }
         }
         for id in without_end {
-            self.keep_overdue(id);
+            self.keep_without_asker(id);
         }
         askers
     }
@@ -160,12 +160,12 @@ impl Requests {
     }
 
     /// Whether such a request waits for its answer.
-    pub(crate) fn any(&self, such: impl Fn(&Request) -> bool) -> bool {
-        self.pending.values().any(such)
+    pub(crate) fn any(&self, matching: impl Fn(&Request) -> bool) -> bool {
+        self.pending.values().any(matching)
     }
 
-    fn forget_end(&mut self, id: RequestId, request: &Request) {
-        self.overdue.remove(&id);
+    fn remove_deadline(&mut self, id: RequestId, request: &Request) {
+        self.without_asker.remove(&id);
         if let Some(at) = request.deadline {
             self.deadlines.remove(&(at, id));
         }
@@ -174,12 +174,12 @@ impl Requests {
     /// Who waits for what a page runs in this moment, as far as can be told. A page runs one thing
     /// after the other: the first that was asked after the last that has ended; what is older waits
     /// for something itself.
-    pub(crate) fn runner(
+    pub(crate) fn running_client(
         &self,
         connection: ConnectionId,
         real: &SessionId,
         last_ended: RequestId,
-    ) -> Option<&Seat> {
+    ) -> Option<&SessionRef> {
         let running = || {
             self.pending.iter().filter(|(_, request)| {
                 matches!(request.purpose, Purpose::RunsPage { .. })
@@ -189,7 +189,7 @@ impl Requests {
         };
         let first = running().find(|(id, _)| **id > last_ended);
         let (_, request) = first.or_else(|| running().next_back())?;
-        request.asker.as_ref().map(|asker| &asker.seat)
+        request.asker.as_ref().map(|asker| &asker.session)
     }
 
     #[cfg(test)]

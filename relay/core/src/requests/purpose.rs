@@ -1,9 +1,9 @@
 //! What the answer to a request is for.
 
 use crate::cdp::Command;
-use crate::ids::Seat;
-use crate::requests::data_urls as data_addresses;
-use crate::requests::rollback::Before;
+use crate::ids::SessionRef;
+use crate::requests::data_urls;
+use crate::requests::rollback::Rollback;
 
 /// What the answer to a request is to the relay, beyond something to pass on.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(crate) enum Purpose {
     /// Nothing.
     Forward,
     /// It says whether Chrome takes a wish; if not, what was wished before counts.
-    Wish(Before),
+    OverrideValue(Rollback),
     /// It ends something that runs the page's own code, which may open a dialog.
     RunsPage { opens_data: bool },
     /// It comes after the children that are there already.
@@ -35,22 +35,22 @@ pub(crate) enum Purpose {
     /// As [`Purpose::InitialTab`], of an extension that announces it like any other tab.
     FirstTab,
     /// It is part of the cookies that a client may see.
-    Cookies(Question),
+    Cookies(CookieQuestion),
     /// As [`Purpose::Cookies`], in the words of `chrome.cookies`.
-    CookieJar(InJar),
+    CookieJar(CookieCall),
     /// It describes a window in Chrome's words.
     Window(WindowStep),
     /// It says where a downloaded file is.
-    Download(Search),
+    Download(DownloadSearch),
     /// It says whether a file input is one for a folder.
     FileInput(Command),
     /// It says whether Chrome takes commands for the page that a tab shows. The last one counts.
-    AskRestricted { number: u64 },
+    CheckRestricted { number: u64 },
     /// It is of a command that waited for that. A script belongs to a session that knows it by
     /// another name.
-    Deferred { script: Option<(Seat, String)> },
+    DeferredCommand { script: Option<(SessionRef, String)> },
     /// It is of a navigation that is sent when the tab has left such a page.
-    Leaving,
+    BlankPage,
 }
 
 impl Purpose {
@@ -69,7 +69,7 @@ impl Purpose {
         if !runs_page {
             return Self::Forward;
         }
-        Self::RunsPage { opens_data: data_addresses::is_wanted_by(command) }
+        Self::RunsPage { opens_data: data_urls::is_wanted_by(command) }
     }
 
     /// Whether the answer matters even when nobody waits for it any more.
@@ -80,17 +80,17 @@ impl Purpose {
             | Self::AddBreakpoint
             | Self::StartTrace
             | Self::CloseAgain
-            | Self::AskRestricted { .. }
-            | Self::Deferred { .. }
+            | Self::CheckRestricted { .. }
+            | Self::DeferredCommand { .. }
             | Self::InitialTab
             | Self::FirstTab => true,
             Self::Forward
-            | Self::Wish(_)
+            | Self::OverrideValue(_)
             | Self::RunsPage { .. }
             | Self::AutoAttach
             | Self::AnswerDialog
             | Self::CloseTarget
-            | Self::Leaving
+            | Self::BlankPage
             | Self::FileInput(_)
             | Self::Cookies(_)
             | Self::CookieJar(_)
@@ -117,13 +117,13 @@ pub(crate) enum WindowStep {
 
 /// Why the extension was asked for a download.
 #[derive(Debug, Clone)]
-pub(crate) struct Search {
+pub(crate) struct DownloadSearch {
     pub(crate) guid: String,
-    pub(crate) reason: Reason,
+    pub(crate) reason: SearchReason,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum SearchReason {
     /// Only to know which of Chrome's it is.
     Name,
     Copy,
@@ -132,25 +132,25 @@ pub(crate) enum Reason {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct JobId(pub(crate) u64);
+pub(crate) struct CookieQueryId(pub(crate) u64);
 
 /// Which part of a job a tab, or the extension, is asked about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Question {
+pub(crate) enum CookieQuestion {
     /// What the tab sees; without a tab, what the whole profile has.
-    Visible(JobId),
+    Visible(CookieQueryId),
     /// What is at the addresses where the client has set cookies.
-    Own(JobId),
+    Own(CookieQueryId),
     /// What is at the addresses that the client asks about.
-    Limit(JobId),
+    Limit(CookieQueryId),
     /// To clear some.
-    Cleared(JobId),
+    Cleared(CookieQueryId),
     /// To set some.
-    Set(JobId),
+    Set(CookieQueryId),
 }
 
-impl Question {
-    pub(crate) fn job(self) -> JobId {
+impl CookieQuestion {
+    pub(crate) fn job(self) -> CookieQueryId {
         match self {
             Self::Visible(job)
             | Self::Own(job)
@@ -163,8 +163,8 @@ impl Question {
 
 /// What the extension was asked for.
 #[derive(Debug)]
-pub(crate) struct InJar {
-    pub(crate) question: Question,
+pub(crate) struct CookieCall {
+    pub(crate) question: CookieQuestion,
     /// The cookies that it was to set or to clear.
     pub(crate) names: Vec<String>,
 }

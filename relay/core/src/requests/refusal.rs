@@ -4,22 +4,22 @@ use serde_json::json;
 
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 
-pub(crate) const WORDS: &str = "Chrome lets no extension act on the page that this tab shows, such as a warning \
+pub(crate) const RESTRICTED: &str = "Chrome lets no extension act on the page that this tab shows, such as a warning \
                      of a bad certificate; go to another address, close the page, or leave it in \
                      the browser";
 
 /// A command that is sent when the tab shows another page.
 #[derive(Debug)]
-pub(crate) struct Deferred {
+pub(crate) struct DeferredCommand {
     pub(crate) method: String,
     pub(crate) params: Option<Payload>,
     /// Whose script it adds, and the id that its client was given for it.
-    pub(crate) script: Option<(Seat, String)>,
+    pub(crate) script: Option<(SessionRef, String)>,
 }
 
-impl Deferred {
+impl DeferredCommand {
     pub(crate) fn weight(&self) -> usize {
         self.method.len() + self.params.as_ref().map_or(0, |params| params.as_str().len())
     }
@@ -39,7 +39,7 @@ pub(crate) enum OnRefusal {
     /// evaluation that fails.
     Throws,
     /// It waits for another page, and its client goes on.
-    Waits(Deferred),
+    Waits(DeferredCommand),
     /// It is sent again from a blank page.
     Navigates(Command),
     /// `chrome.tabs` closes the tab.
@@ -58,16 +58,16 @@ impl OnRefusal {
 
     /// As [`OnRefusal::of`], for a command of the relay's own.
     pub(crate) fn of_own(method: &str, params: Option<&Payload>) -> Self {
-        if !sets_up(method) {
+        if !is_setup(method) {
             return Self::Fails;
         }
         let (method, params) = (method.to_owned(), params.cloned());
-        Self::Waits(Deferred { method, params, script: None })
+        Self::Waits(DeferredCommand { method, params, script: None })
     }
 }
 
 /// Whether a command only says how a page is to be from now on.
-fn sets_up(method: &str) -> bool {
+fn is_setup(method: &str) -> bool {
     let (domain, name) = method.split_once('.').unwrap_or_default();
     matches!(name, "enable" | "disable" | "setAutoAttach" | "runIfWaitingForDebugger")
         || matches!(
@@ -106,7 +106,7 @@ pub(crate) fn exception() -> Payload {
         "type": "object",
         "subtype": "error",
         "className": "Error",
-        "description": format!("Error: {WORDS}"),
+        "description": format!("Error: {RESTRICTED}"),
     });
     Payload::of(&json!({
         "result": error,

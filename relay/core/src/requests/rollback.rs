@@ -4,21 +4,21 @@
 use crate::Relay;
 use crate::cdp::payload::PermissionRule as Rule;
 use crate::requests::asker::Asker;
-use crate::settings::interception::Wanted;
-use crate::settings::overrides::{Setting, Wish};
+use crate::settings::interception::InterceptionPatterns;
+use crate::settings::overrides::{OverrideValue, Setting};
 use crate::turn::Turn;
 
 /// What was wished before.
 #[derive(Debug)]
-pub(crate) enum Before {
+pub(crate) enum Rollback {
     Override {
         setting: Setting,
         since: u64,
-        wish: Option<Wish>,
+        wish: Option<OverrideValue>,
     },
     Fetch {
         since: u64,
-        wanted: Option<Wanted>,
+        wanted: Option<InterceptionPatterns>,
     },
     /// The asker did not watch.
     NoScreencast {
@@ -32,17 +32,19 @@ pub(crate) enum Before {
 
 impl Relay {
     /// A wish was refused. One that has been replaced meanwhile is none any more.
-    pub(crate) fn take_back(&mut self, asker: &Asker, before: Before, turn: &mut Turn) {
+    pub(crate) fn roll_back(&mut self, asker: &Asker, before: Rollback, turn: &mut Turn) {
         match before {
-            Before::Override { setting, since, wish } => {
-                self.take_override_back(&asker.seat, setting, since, wish, turn);
+            Rollback::Override { setting, since, wish } => {
+                self.override_refused(&asker.session, setting, since, wish, turn);
             }
-            Before::Fetch { since, wanted } => {
-                self.take_fetch_back(&asker.seat, since, wanted, turn);
+            Rollback::Fetch { since, wanted } => {
+                self.interception_refused(&asker.session, since, wanted, turn);
             }
-            Before::NoScreencast { since } => self.take_screencast_back(&asker.seat, since, turn),
-            Before::Permissions { added, replaced } => {
-                self.take_permissions_back(asker.seat.client, &added, replaced, turn);
+            Rollback::NoScreencast { since } => {
+                self.screencast_refused(&asker.session, since, turn)
+            }
+            Rollback::Permissions { added, replaced } => {
+                self.permissions_refused(asker.session.client, &added, replaced, turn);
             }
         }
     }

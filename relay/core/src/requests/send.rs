@@ -5,7 +5,7 @@ use shared_protocol::{CdpCommand, Extra, RequestId, SessionId};
 use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request, is_quick};
 use crate::requests::purpose::Purpose;
@@ -16,28 +16,28 @@ impl Relay {
     /// Passes a command on to the client's extension and remembers who waits for the reply.
     pub(crate) fn forward(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: Command,
         real: &SessionId,
         purpose: Purpose,
         turn: &mut Turn,
     ) {
-        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(connection) = self.connection_of(session_ref) else { return };
         let quick = is_quick(&command.method);
         let id = self.requests.add(Request {
             connection,
             session: Some(real.clone()),
-            asker: Some(Asker::new(seat, &command)),
+            asker: Some(Asker::new(session_ref, &command)),
             purpose,
             deadline: quick.then(|| turn.now + QUICK),
             needs: None,
             on_refusal: OnRefusal::of(&command),
         });
-        if quick && let Some(on) = self.virtual_mut(seat) {
-            on.replies.expect(id);
+        if quick && let Some(session) = self.target_session_mut(session_ref) {
+            session.replies.expect(id);
         }
         let command = extension_command(command.method, Some(real.clone()), command.params);
-        turn.tell_extension(connection, RelayMessage::Command { id, command });
+        turn.send_to_extension(connection, RelayMessage::Command { id, command });
     }
 
     /// Asks an extension for something that has no session, or that the relay itself wants to know.
@@ -57,11 +57,11 @@ impl Relay {
             Request { connection, session, asker, purpose, deadline, needs: None, on_refusal };
         let id = self.requests.add(request);
         let command = extension_command(method.to_owned(), real.cloned(), params);
-        turn.tell_extension(connection, RelayMessage::Command { id, command });
+        turn.send_to_extension(connection, RelayMessage::Command { id, command });
     }
 
     /// Sends a command of our own, whose answer nobody waits for.
-    pub(crate) fn tell_target(
+    pub(crate) fn send_to_target(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -69,12 +69,12 @@ impl Relay {
         params: Option<Payload>,
         turn: &mut Turn,
     ) {
-        if self.deferred_own(connection, real, method, params.as_ref()) {
+        if self.defer_own_command(connection, real, method, params.as_ref()) {
             return;
         }
         let command = extension_command(method.to_owned(), Some(real.clone()), params);
-        let message = RelayMessage::Command { id: self.requests.unasked(), command };
-        turn.tell_extension(connection, message);
+        let message = RelayMessage::Command { id: self.requests.next_id(), command };
+        turn.send_to_extension(connection, message);
     }
 
     pub(crate) fn ask_extension(
@@ -84,10 +84,10 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let connection = request.connection;
-        let id = self.requests.unasked();
+        let id = self.requests.next_id();
         let message = message(id);
         self.requests.insert(id, Request { needs: message.feature(), ..request });
-        turn.tell_extension(connection, message);
+        turn.send_to_extension(connection, message);
     }
 }
 

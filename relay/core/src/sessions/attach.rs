@@ -7,8 +7,8 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, TargetInfo};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
-use crate::sessions::model::{Kind, MAX_SESSIONS, Session, Virtual};
+use crate::ids::SessionRef;
+use crate::sessions::model::{Kind, MAX_SESSIONS, Session, TargetSession};
 use crate::turn::Turn;
 
 #[derive(Deserialize, Serialize)]
@@ -20,47 +20,48 @@ struct OneSession {
 impl Relay {
     pub(crate) fn attach_to_target(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
         let OneTarget { target_id } = command.read_params()?;
         if target_id == self.browser_id {
-            return self.attach_to_browser_target(seat, turn);
+            return self.attach_to_browser_target(session_ref, turn);
         }
-        let tab = self.tab_by_id(seat, &target_id);
+        let tab = self.tab_by_id(session_ref, &target_id);
         let opened = match tab.map(|page| page.session.clone()) {
-            Some(page) => self.open_tab_session(seat, &page, false, turn),
+            Some(page) => self.open_tab_session(session_ref, &page, false, turn),
             None => {
                 let unknown = |error: Error| {
                     Error::new(error.code, format!("{}: {target_id}", error.message))
                 };
-                let real = self.target_by_id(seat, &target_id).map_err(unknown)?.session.clone();
-                self.open_session(seat, &real, false, false, turn)
+                let real =
+                    self.target_by_id(session_ref, &target_id).map_err(unknown)?.session.clone();
+                self.open_session(session_ref, &real, false, false, turn)
             }
         };
-        let session_id = opened.ok_or_else(too_many)?;
+        let session_id = opened.ok_or_else(too_many_sessions)?;
         Ok(Payload::of(&OneSession { session_id }))
     }
 
     pub(crate) fn attach_to_browser_target(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
-        let session = Session::new(Some(seat.session.clone()), Kind::Browser);
-        let client = self.clients.get_mut(seat.client).ok_or_else(Error::unknown_session)?;
+        let session = Session::new(Some(session_ref.session.clone()), Kind::Browser);
+        let client = self.clients.get_mut(session_ref.client).ok_or_else(Error::unknown_session)?;
         self.sessions_named += 1;
         let name = SessionId::new(format!("browser.{}", self.sessions_named));
         let opened = client.sessions.open(&name, &mut self.sessions_named, session);
-        let session_id = opened.ok_or_else(too_many)?;
-        send_attached(seat, session_id.clone(), self.browser_info(), false, turn);
+        let session_id = opened.ok_or_else(too_many_sessions)?;
+        send_attached(session_ref, session_id.clone(), self.browser_info(), false, turn);
         Ok(Payload::of(&OneSession { session_id }))
     }
 
     pub(crate) fn detach_from_target(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
@@ -73,12 +74,12 @@ impl Relay {
         }
 
         let Detach { session_id, target_id } = command.read_params()?;
-        let session = session_id.or_else(|| self.session_below(seat, &target_id?));
+        let session = session_id.or_else(|| self.session_below(session_ref, &target_id?));
         let session =
             session.ok_or_else(|| Error::new(-32602, "No session for given target id"))?;
-        let ended = Seat { client: seat.client, session };
+        let ended = SessionRef { client: session_ref.client, session };
         let parent = self.clients.session(&ended).and_then(|session| session.parent.as_ref());
-        if parent != Some(&seat.session) {
+        if parent != Some(&session_ref.session) {
             return Err(Error::new(-32602, "No session with given id"));
         }
         self.end_session(&ended, None, turn);
@@ -88,7 +89,7 @@ impl Relay {
     /// Opens a session on the tab around a page, unless auto-attach has opened one before.
     pub(crate) fn open_tab_session(
         &mut self,
-        parent: &Seat,
+        parent: &SessionRef,
         page: &SessionId,
         automatic: bool,
         turn: &mut Turn,
@@ -119,7 +120,7 @@ impl Relay {
     /// Opens a client session over a real one and announces it on its parent.
     pub(crate) fn open_session(
         &mut self,
-        parent: &Seat,
+        parent: &SessionRef,
         real: &SessionId,
         may_hold_back: bool,
         automatic: bool,
@@ -132,37 +133,38 @@ impl Relay {
         let target = self.target(connection, real)?;
         let waits = may_hold_back && target.waits_until.is_some();
         let info = target.info.clone();
-        let mut on = Virtual::over(real.clone());
-        on.holds_back = waits;
-        on.missed_script = target.shared.worker_loaded.is_some();
-        let mut session = Session::new(Some(parent.session.clone()), Kind::Target(Box::new(on)));
+        let mut session = TargetSession::new(real.clone());
+        session.holds_back = waits;
+        session.missed_script = target.state.worker_loaded.is_some();
+        let mut session =
+            Session::new(Some(parent.session.clone()), Kind::Target(Box::new(session)));
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;
         let session_id = client.sessions.open(real, &mut self.sessions_named, session)?;
-        let seat = Seat { client: parent.client, session: session_id.clone() };
-        self.target_mut(connection, real)?.seats.push(seat);
+        let session_ref = SessionRef { client: parent.client, session: session_id.clone() };
+        self.target_mut(connection, real)?.sessions.push(session_ref);
         send_attached(parent, session_id.clone(), info, waits, turn);
         Some(session_id)
     }
 
     /// The session on a target that was announced on this one.
-    fn session_below(&self, seat: &Seat, target: &TargetId) -> Option<SessionId> {
-        let client = self.clients.get(seat.client)?;
+    fn session_below(&self, session_ref: &SessionRef, target: &TargetId) -> Option<SessionId> {
+        let client = self.clients.get(session_ref.client)?;
         let is_on_it = |session: &Session| {
-            session.parent.as_ref() == Some(&seat.session)
+            session.parent.as_ref() == Some(&session_ref.session)
                 && self.target_id_of(client.connection, session).as_ref() == Some(target)
         };
-        client.sessions.such(is_on_it).into_iter().next()
+        client.sessions.matching(is_on_it).into_iter().next()
     }
 }
 
-fn too_many() -> Error {
+fn too_many_sessions() -> Error {
     Error::server(format!("{MAX_SESSIONS} sessions are open already"))
 }
 
 /// Says in the log that a target is announced before it has an address, and returns whether it is.
 /// Playwright waits for ever for a page like that; a frame gets its address later.
-pub(crate) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -> bool {
+pub(crate) fn warn_of_empty_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -> bool {
     let is_empty = info.url.is_empty() || info.url == ":";
     if is_empty {
         let TargetInfo { kind, target_id, .. } = info;
@@ -173,13 +175,13 @@ pub(crate) fn look_at_url(announced: &str, info: &TargetInfo, turn: &mut Turn) -
 }
 
 pub(crate) fn send_attached(
-    parent: &Seat,
+    parent: &SessionRef,
     session_id: SessionId,
     target_info: TargetInfo,
     waiting_for_debugger: bool,
     turn: &mut Turn,
 ) {
-    look_at_url("Target.attachedToTarget sent", &target_info, turn);
+    warn_of_empty_url("Target.attachedToTarget sent", &target_info, turn);
     let extra = Extra::<Payload>::default();
     let attached = AttachedToTarget { session_id, target_info, waiting_for_debugger, extra };
     turn.event(parent, "Target.attachedToTarget", &attached);

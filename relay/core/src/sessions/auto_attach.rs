@@ -5,7 +5,7 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::sessions::model::{Kind, Session};
 use crate::settings::auto_attach::SetAutoAttach;
 use crate::turn::Turn;
@@ -14,7 +14,7 @@ impl Relay {
     /// `Target.setAutoAttach` on a browser-level session, or on that of a tab.
     pub(crate) fn set_auto_attach(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         command: &Command,
         turn: &mut Turn,
     ) -> Result<Payload, Error> {
@@ -26,33 +26,38 @@ impl Relay {
             return Err(Error::new(-32602, message));
         }
         let is_off = wanted.is_none();
-        let session = self.clients.session_mut(seat).ok_or_else(Error::unknown_session)?;
+        let session = self.clients.session_mut(session_ref).ok_or_else(Error::unknown_session)?;
         session.auto_attach = wanted;
         let is_browser = matches!(session.kind, Kind::Browser);
         if is_off {
-            self.end_automatic_children(seat, turn);
+            self.end_automatic_children(session_ref, turn);
             return Ok(Payload::empty_object());
         }
         if is_browser {
             let tabs: Vec<SessionId> = self
-                .extension_of(seat)
+                .extension_of(session_ref)
                 .map(|it| it.targets.tabs().map(|tab| tab.session.clone()).collect())
                 .unwrap_or_default();
             for tab in tabs {
-                self.auto_attach_tab(seat, &tab, turn);
+                self.auto_attach_tab(session_ref, &tab, turn);
             }
         }
-        self.announce_children(seat, turn);
+        self.announce_children(session_ref, turn);
         Ok(Payload::empty_object())
     }
 
     /// Opens sessions on a tab, its page or both, for a session that asked for all of them.
-    pub(crate) fn auto_attach_tab(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn auto_attach_tab(
+        &mut self,
+        parent: &SessionRef,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let connection = self.connection_of(parent);
         let target = connection.and_then(|connection| self.target(connection, real));
         let (Some(wanted), Some(target)) = (wanted, target) else { return };
-        if target.is_silent() {
+        if target.is_unresponsive() {
             // It answers nothing until somebody closes its dialog or takes it to another page, and
             // would hold the client up.
             return;
@@ -60,13 +65,13 @@ impl Relay {
         if wanted.filter.admits("tab") {
             self.open_tab_session(parent, real, true, turn);
         }
-        if wanted.filter.admits("page") && !self.is_told(parent, real) {
+        if wanted.filter.admits("page") && !self.is_announced_to(parent, real) {
             self.open_session(parent, real, false, true, turn);
         }
     }
 
     /// Whether a session over this real one has been announced on `parent` already.
-    pub(crate) fn is_told(&self, parent: &Seat, real: &SessionId) -> bool {
+    pub(crate) fn is_announced_to(&self, parent: &SessionRef, real: &SessionId) -> bool {
         let Some(client) = self.clients.get(parent.client) else { return true };
         client.sessions.iter().any(|(_, session)| {
             session.automatic
@@ -76,13 +81,13 @@ impl Relay {
     }
 
     /// Ends the sessions that auto-attach opened below one.
-    pub(crate) fn end_automatic_children(&mut self, parent: &Seat, turn: &mut Turn) {
+    pub(crate) fn end_automatic_children(&mut self, parent: &SessionRef, turn: &mut Turn) {
         let Some(client) = self.clients.get(parent.client) else { return };
         let is_child = |session: &Session| {
             session.automatic && session.parent.as_ref() == Some(&parent.session)
         };
-        for session in client.sessions.such(is_child) {
-            self.end_session(&Seat { client: parent.client, session }, None, turn);
+        for session in client.sessions.matching(is_child) {
+            self.end_session(&SessionRef { client: parent.client, session }, None, turn);
         }
     }
 }

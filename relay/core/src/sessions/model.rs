@@ -10,10 +10,10 @@ use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_filter::Filter;
 use crate::requests::deferred_replies::DeferredReplies;
 use crate::settings::auto_attach::AutoAttach;
-use crate::settings::interception::Wanted;
+use crate::settings::interception::InterceptionPatterns;
 use crate::settings::overrides::Overrides;
-use crate::sharing::dom_breakpoints::Stop;
-use crate::sharing::screencast::Watching;
+use crate::sharing::dom_breakpoints::DomBreakpoint;
+use crate::sharing::screencast::WatchedScreencast;
 use crate::sharing::scripts::ShortScripts;
 
 /// How many sessions a client may have open.
@@ -44,7 +44,7 @@ pub(crate) enum Kind {
     /// Attached to the tab around a page; the page's real session names it.
     Tab { page: SessionId },
     /// Attached to a target, over the extension's session of it.
-    Target(Box<Virtual>),
+    Target(Box<TargetSession>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,14 +52,14 @@ pub(crate) struct DownloadBehavior {
     /// Where files go, under their download's id; `None` leaves them to the user's browser.
     pub(crate) folder: Option<PathBuf>,
     /// Whether files are named by their download's id, not as the page suggests.
-    pub(crate) by_guid: bool,
+    pub(crate) named_by_guid: bool,
     pub(crate) deny: bool,
     pub(crate) events: bool,
 }
 
 /// A session over a real one that others may stand on too: what it asked for is its own.
 #[derive(Debug)]
-pub(crate) struct Virtual {
+pub(crate) struct TargetSession {
     /// The extension's session.
     pub(crate) real: SessionId,
     /// The domains whose events it gets.
@@ -74,12 +74,12 @@ pub(crate) struct Virtual {
     /// By the ids Chrome gave them.
     pub(crate) breakpoints: BTreeSet<String>,
     /// What else it wants the target to stop at.
-    pub(crate) stops: Vec<Stop>,
+    pub(crate) dom_breakpoints: Vec<DomBreakpoint>,
     /// The short ones of its scripts; they tell which functions it exposes.
     pub(crate) short_scripts: ShortScripts,
-    pub(crate) fetch: Option<Wanted>,
+    pub(crate) fetch: Option<InterceptionPatterns>,
     pub(crate) overrides: Overrides,
-    pub(crate) screencast: Option<Watching>,
+    pub(crate) screencast: Option<WatchedScreencast>,
     pub(crate) tracing: bool,
     /// Whether the target waits for this session to let it run.
     pub(crate) holds_back: bool,
@@ -123,14 +123,14 @@ impl Session {
 impl Kind {
     pub(crate) fn real(&self) -> Option<&SessionId> {
         match self {
-            Self::Target(on) => Some(&on.real),
+            Self::Target(session) => Some(&session.real),
             Self::Browser | Self::Tab { .. } => None,
         }
     }
 }
 
-impl Virtual {
-    pub(crate) fn over(real: SessionId) -> Self {
+impl TargetSession {
+    pub(crate) fn new(real: SessionId) -> Self {
         Self {
             real,
             domains: BTreeSet::new(),
@@ -139,7 +139,7 @@ impl Virtual {
             scripts: BTreeSet::new(),
             deferred_scripts: BTreeMap::new(),
             breakpoints: BTreeSet::new(),
-            stops: Vec::new(),
+            dom_breakpoints: Vec::new(),
             short_scripts: ShortScripts::default(),
             fetch: None,
             overrides: Overrides::default(),
@@ -153,7 +153,7 @@ impl Virtual {
     }
 
     /// Whether it gets a domain's events, or will when it is its turn.
-    pub(crate) fn wants(&self, domain: &str) -> bool {
+    pub(crate) fn wants_domain(&self, domain: &str) -> bool {
         self.domains.contains(domain) || self.replies.enable(domain)
     }
 
@@ -225,7 +225,7 @@ impl Sessions {
     }
 
     /// The names of the sessions for which `wanted` holds.
-    pub(crate) fn such(&self, wanted: impl Fn(&Session) -> bool) -> Vec<SessionId> {
+    pub(crate) fn matching(&self, wanted: impl Fn(&Session) -> bool) -> Vec<SessionId> {
         self.0.iter().filter(|(_, session)| wanted(session)).map(|(id, _)| id.clone()).collect()
     }
 }

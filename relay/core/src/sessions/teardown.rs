@@ -5,73 +5,78 @@ use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId}
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::effect::Effect;
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::complete::target_closed;
 use crate::requests::purpose::Purpose;
-use crate::sessions::model::{Kind, Session, Virtual};
-use crate::sharing::tracing as trace;
+use crate::sessions::model::{Kind, Session, TargetSession};
+use crate::sharing::tracing;
 use crate::turn::Turn;
 
 impl Relay {
     /// Ends a session and all below it, the lowest first, and tells their parents. One whose target
     /// has gone before it is told what that was.
-    pub(crate) fn end_session(&mut self, seat: &Seat, gone: Option<&TargetId>, turn: &mut Turn) {
-        let Some(client) = self.clients.get_mut(seat.client) else { return };
+    pub(crate) fn end_session(
+        &mut self,
+        session_ref: &SessionRef,
+        gone: Option<&TargetId>,
+        turn: &mut Turn,
+    ) {
+        let Some(client) = self.clients.get_mut(session_ref.client) else { return };
         let connection = client.connection;
         self.children_changed = true;
-        for (session_id, session) in client.sessions.close(&seat.session) {
-            let ended = Seat { client: seat.client, session: session_id };
+        for (session_id, session) in client.sessions.close(&session_ref.session) {
+            let ended = SessionRef { client: session_ref.client, session: session_id };
             let target_id = match gone {
-                Some(gone) if &ended == seat => Some(gone.clone()),
+                Some(gone) if &ended == session_ref => Some(gone.clone()),
                 Some(_) | None => self.target_id_of(connection, &session),
             };
-            let mut waiting = self.requests.abandon(|waiting| waiting == &ended);
+            let mut waiting = self.requests.drop_askers(|waiting| waiting == &ended);
             waiting.extend(answers_that_wait(&session));
             waiting.extend(self.take_waiting(connection, &session, &ended));
             let failures = waiting.iter().map(|asker| asker.reply(Err(target_closed())));
             let trace = self.take_trace(&ended);
-            self.leave_trace(connection, trace, turn);
+            self.release_trace(connection, trace, turn);
             match session.parent.clone() {
                 Some(parent) => {
-                    let parent = Seat { client: seat.client, session: parent };
+                    let parent = SessionRef { client: session_ref.client, session: parent };
                     send_detached(&parent, ended.session.clone(), target_id, turn);
                     turn.effects.extend(failures);
                 }
                 None => {
                     turn.effects.extend(failures);
                     let reason = "the page has gone".to_owned();
-                    turn.close_client(seat.client, CloseCode::Normal, reason);
+                    turn.close_client(session_ref.client, CloseCode::Normal, reason);
                 }
             }
-            self.undo(connection, &ended, session, turn);
+            self.release_session(connection, &ended, session, turn);
         }
     }
 
-    pub(crate) fn all_clients_leave(&mut self, turn: &mut Turn) {
+    pub(crate) fn remove_all_clients(&mut self, turn: &mut Turn) {
         let clients: Vec<ClientId> = self.clients.iter().map(|(id, _)| id).collect();
         for client in clients {
-            self.client_left(client, turn);
+            self.remove_client(client, turn);
         }
     }
 
     /// Forgets a client, and what it asked for.
-    pub(crate) fn client_left(&mut self, id: ClientId, turn: &mut Turn) {
+    pub(crate) fn remove_client(&mut self, id: ClientId, turn: &mut Turn) {
         let Some(mut client) = self.clients.remove(id) else { return };
-        self.requests.abandon(|seat| seat.client == id);
-        self.cookie_jobs.forget(id);
+        self.requests.drop_askers(|session_ref| session_ref.client == id);
+        self.cookie_queries.forget(id);
         self.children_changed = true;
         let connection = client.connection;
-        self.leave_trace(connection, client.trace.take(), turn);
+        self.release_trace(connection, client.trace.take(), turn);
         if let Some(extension) = self.extensions.get_mut(connection) {
             extension.targets.iter_mut().for_each(|target| target.unhide_from(id));
             let is_gone = |effect: &Effect| matches!(effect, Effect::SendToClient { client, .. } if *client == id);
             extension.interrupted.retain(|answer| !is_gone(answer));
         }
         for (session_id, session) in client.sessions.close(&SessionId::new("")) {
-            let ended = Seat { client: id, session: session_id };
+            let ended = SessionRef { client: id, session: session_id };
             self.take_waiting(connection, &session, &ended);
-            self.undo(connection, &ended, session, turn);
+            self.release_session(connection, &ended, session, turn);
         }
         if !client.permissions.is_empty() {
             self.apply_permissions(connection, None, Purpose::Forward, turn);
@@ -80,48 +85,59 @@ impl Relay {
     }
 
     /// Undoes what a session did to its target, if there still is one.
-    fn undo(&mut self, connection: ConnectionId, seat: &Seat, session: Session, turn: &mut Turn) {
+    fn release_session(
+        &mut self,
+        connection: ConnectionId,
+        session_ref: &SessionRef,
+        session: Session,
+        turn: &mut Turn,
+    ) {
         let Kind::Target(mut gone) = session.kind else { return };
         let real = gone.real.clone();
         let Some(target) = self.target_mut(connection, &real) else { return };
-        target.seats.retain(|other| other != seat);
-        self.leave_dialog(connection, &real, seat.client, turn);
+        target.sessions.retain(|other| other != session_ref);
+        self.release_dialog(connection, &real, session_ref.client, turn);
         if gone.fetch.is_some() {
-            self.leave_fetch(connection, &real, seat, turn);
+            self.release_interception(connection, &real, session_ref, turn);
         }
         if session.auto_attach.is_some() {
-            self.leave_children(connection, &real, turn);
+            self.release_children(connection, &real, turn);
         }
         self.resume_unless_held(connection, &real, turn);
-        self.leave_scripts(connection, &real, &gone.scripts, &gone.bindings, turn);
-        self.leave_stops(connection, &real, std::mem::take(&mut gone.stops), turn);
+        self.release_scripts(connection, &real, &gone.scripts, &gone.bindings, turn);
+        self.release_dom_breakpoints(
+            connection,
+            &real,
+            std::mem::take(&mut gone.dom_breakpoints),
+            turn,
+        );
         let breakpoints = std::mem::take(&mut gone.breakpoints);
-        self.leave_debugger(connection, &real, seat, breakpoints, turn);
-        self.leave_overrides(connection, &real, &gone.overrides, turn);
-        self.leave_switches(connection, &real, &mut gone, turn);
+        self.release_breakpoints(connection, &real, session_ref, breakpoints, turn);
+        self.release_overrides(connection, &real, &gone.overrides, turn);
+        self.release_domains(connection, &real, &mut gone, turn);
     }
 
-    fn leave_switches(
+    fn release_domains(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        gone: &mut Virtual,
+        gone: &mut TargetSession,
         turn: &mut Turn,
     ) {
         if let Some(watching) = gone.screencast.take() {
-            self.leave_screencast(connection, real, watching, turn);
+            self.release_screencast(connection, real, watching, turn);
         }
         if gone.tracing {
-            self.tell_target(connection, real, trace::END, None, turn);
+            self.send_to_target(connection, real, tracing::END, None, turn);
         }
-        if gone.lifecycle && !self.over(connection, real).any(|on| on.lifecycle) {
+        if gone.lifecycle && !self.sessions_on(connection, real).any(|session| session.lifecycle) {
             let off = Some(Payload::of(&serde_json::json!({ "enabled": false })));
-            self.tell_target(connection, real, "Page.setLifecycleEventsEnabled", off, turn);
+            self.send_to_target(connection, real, "Page.setLifecycleEventsEnabled", off, turn);
         }
         for domain in &gone.wanted_domains() {
             // Others may wait for an answer that is on its way to the one who left.
             let is_pending = self.target(connection, real).is_some_and(|target| {
-                target.shared.domains.get(domain).is_some_and(|known| known.result.is_none())
+                target.state.domains.get(domain).is_some_and(|known| known.result.is_none())
             });
             if !is_pending {
                 self.switch_off_unless_used(connection, real, domain, turn);
@@ -134,14 +150,14 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         session: &Session,
-        seat: &Seat,
+        session_ref: &SessionRef,
     ) -> Vec<Asker> {
         let target = session.real().and_then(|real| self.target_mut(connection, real));
-        let domains = target.map(|target| target.shared.domains.values_mut()).into_iter().flatten();
+        let domains = target.map(|target| target.state.domains.values_mut()).into_iter().flatten();
         let waiting = domains.map(|domain| &mut domain.waiting);
         waiting
-            .flat_map(|all| all.extract_if(.., |later| &later.asker().seat == seat))
-            .map(|later| later.asker().clone())
+            .flat_map(|all| all.extract_if(.., |deferred| &deferred.asker().session == session_ref))
+            .map(|deferred| deferred.asker().clone())
             .collect()
     }
 }
@@ -149,13 +165,13 @@ impl Relay {
 /// Returns those for whom an answer of ours waits for one of Chrome's.
 fn answers_that_wait(session: &Session) -> Vec<Asker> {
     match &session.kind {
-        Kind::Target(on) => on.replies.askers(),
+        Kind::Target(session) => session.replies.askers(),
         Kind::Browser | Kind::Tab { .. } => Vec::new(),
     }
 }
 
 fn send_detached(
-    parent: &Seat,
+    parent: &SessionRef,
     session_id: SessionId,
     target_id: Option<TargetId>,
     turn: &mut Turn,

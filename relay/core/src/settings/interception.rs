@@ -7,7 +7,7 @@ use crate::cdp::payload::Payload;
 
 /// What a session wants to intercept.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct InterceptionPatterns {
     /// `None` for all requests.
     pub(crate) patterns: Option<Vec<Pattern>>,
     pub(crate) auth: bool,
@@ -40,7 +40,7 @@ pub(crate) struct PausedRequest {
     pub(crate) url: String,
 }
 
-impl Wanted {
+impl InterceptionPatterns {
     pub(crate) fn matches(&self, paused: &PausedEvent, at_response: bool) -> bool {
         let Some(patterns) = &self.patterns else { return !at_response };
         patterns.iter().any(|pattern| {
@@ -49,7 +49,10 @@ impl Wanted {
                 && pattern.resource_type.as_ref().is_none_or(|wanted| {
                     paused.resource_type.as_ref().is_none_or(|found| found == wanted)
                 })
-                && fits(pattern.url_pattern.as_deref().unwrap_or("*"), &paused.request.url)
+                && matches_pattern(
+                    pattern.url_pattern.as_deref().unwrap_or("*"),
+                    &paused.request.url,
+                )
         })
     }
 }
@@ -69,7 +72,7 @@ impl Pattern {
 }
 
 /// Chrome's patterns: `*` stands for any text, `?` for one character, `\` for what follows it.
-fn fits(pattern: &str, text: &str) -> bool {
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     enum Token {
         Any,
         One,
@@ -129,7 +132,7 @@ mod tests {
             ("*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaac", false),
             ("a*", "a", true),
         ] {
-            assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
         }
     }
 }

@@ -15,10 +15,10 @@ use table::{ALIASES, RULES};
 
 /// What one session wishes.
 #[derive(Debug, Default)]
-pub(crate) struct Overrides(pub(crate) BTreeMap<Setting, Wish>);
+pub(crate) struct Overrides(pub(crate) BTreeMap<Setting, OverrideValue>);
 
 #[derive(Debug)]
-pub(crate) struct Wish {
+pub(crate) struct OverrideValue {
     pub(crate) params: Payload,
     /// When, counted in commands.
     pub(crate) since: u64,
@@ -30,7 +30,12 @@ impl Overrides {
     }
 
     /// Puts back what was wished before, unless something else has been wished since.
-    pub(crate) fn take_back(&mut self, setting: &Setting, since: u64, before: Option<Wish>) {
+    pub(crate) fn roll_back(
+        &mut self,
+        setting: &Setting,
+        since: u64,
+        before: Option<OverrideValue>,
+    ) {
         if self.0.get(setting).is_some_and(|wish| wish.since == since) {
             self.0.remove(setting);
             self.0.extend(before.map(|before| (setting.clone(), before)));
@@ -83,17 +88,17 @@ impl Rule {
     }
 
     /// Whether the value is made of all wishes, not one of them.
-    pub(crate) fn is_merged(&self) -> bool {
+    pub(crate) fn merges(&self) -> bool {
         matches!(self.combine, Combine::Headers | Combine::Blocked)
     }
 
     /// Whether one who does not wish it has nothing to say.
-    pub(crate) fn is_switch(&self) -> bool {
+    pub(crate) fn is_flag(&self) -> bool {
         matches!(self.combine, Combine::Any(_))
     }
 
     /// Whether these parameters ask for nothing but what is without them.
-    pub(crate) fn is_nothing(&self, command: &Command) -> bool {
+    pub(crate) fn clears(&self, command: &Command) -> bool {
         let method = canonical(&command.method);
         if method != self.method && method == self.reset.0 {
             return true;
@@ -124,7 +129,7 @@ impl Setting {
         &self,
         all: impl Iterator<Item = &'a Overrides>,
     ) -> (&'static str, Payload) {
-        let mut wishes: Vec<&Wish> = all.filter_map(|own| own.0.get(self)).collect();
+        let mut wishes: Vec<&OverrideValue> = all.filter_map(|own| own.0.get(self)).collect();
         wishes.sort_by_key(|wish| wish.since);
         let method = self.rule.method;
         match (self.rule.combine, wishes.last()) {
@@ -229,18 +234,19 @@ mod tests {
             "the newest is asked first"
         );
         for nothing in ["{}", r#"{"urls":[]}"#, r#"{"urlPatterns":[]}"#] {
-            assert!(Rule::of(rule).unwrap().is_nothing(&command(rule, nothing)), "{nothing}");
+            assert!(Rule::of(rule).unwrap().clears(&command(rule, nothing)), "{nothing}");
         }
     }
 
     #[test]
     fn one_of_several_is_given_back_by_its_name() {
         let rule = "Emulation.setSensorOverrideEnabled";
-        let on = |which: &str| format!(r#"{{"enabled":true,"type":"{which}"}}"#);
-        let one = wishing(rule, 1, &on("gyroscope"));
-        let gyroscope = Rule::of(rule).unwrap().setting(&command(rule, &on("gyroscope")));
-        let magnetometer = Rule::of(rule).unwrap().setting(&command(rule, &on("magnetometer")));
-        assert_eq!(gyroscope.effective([&one].into_iter()).1.as_str(), on("gyroscope"));
+        let session = |which: &str| format!(r#"{{"enabled":true,"type":"{which}"}}"#);
+        let one = wishing(rule, 1, &session("gyroscope"));
+        let gyroscope = Rule::of(rule).unwrap().setting(&command(rule, &session("gyroscope")));
+        let magnetometer =
+            Rule::of(rule).unwrap().setting(&command(rule, &session("magnetometer")));
+        assert_eq!(gyroscope.effective([&one].into_iter()).1.as_str(), session("gyroscope"));
         let (_, value) = magnetometer.effective([&one].into_iter());
         assert_eq!(value.as_str(), r#"{"enabled":false,"type":"magnetometer"}"#);
     }
@@ -251,10 +257,10 @@ mod tests {
     }
 
     fn wishing(method: &str, since: u64, params: &str) -> Overrides {
-        let mut on = Overrides::default();
+        let mut session = Overrides::default();
         let setting = Rule::of(method).unwrap().setting(&command(method, params));
-        on.0.insert(setting, Wish { params: payload(params), since });
-        on
+        session.0.insert(setting, OverrideValue { params: payload(params), since });
+        session
     }
 
     fn command(method: &str, params: &str) -> Command {

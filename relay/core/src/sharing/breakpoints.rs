@@ -9,20 +9,20 @@ use shared_protocol::{Payload as _, SessionId};
 use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::sharing::dom_breakpoints as stops;
+use crate::sharing::dom_breakpoints;
 use crate::turn::Turn;
 
 const REMOVE: &str = "Debugger.removeBreakpoint";
 
 /// Whether, and for whom, a target stands still.
 #[derive(Debug, Default)]
-pub(crate) struct Standstill {
+pub(crate) struct PauseState {
     pub(crate) is_paused: bool,
     /// Who set the breakpoint that was hit, or else asked for a pause or a step last.
-    pub(crate) steered_by: Option<Seat>,
+    pub(crate) paused_for: Option<SessionRef>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -33,31 +33,36 @@ struct Breakpoint {
 
 impl Relay {
     /// Commands that the other sessions over the target would feel.
-    pub(crate) fn debugger_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
+    pub(crate) fn breakpoint_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
         let purpose = match command.method.as_str() {
             REMOVE => {
                 let id = command.read_params::<Breakpoint>().map(|it| it.breakpoint_id);
                 let id = id.unwrap_or_default();
-                on.breakpoints.remove(&id);
-                if self.others(seat).any(|other| other.breakpoints.contains(&id)) {
+                session.breakpoints.remove(&id);
+                if self.other_sessions(session_ref).any(|other| other.breakpoints.contains(&id)) {
                     // Chrome says the same of what it does not know.
                     let done = Ok(Payload::empty_object());
-                    return turn.effects.push(Asker::new(seat, &command).reply(done));
+                    return turn.effects.push(Asker::new(session_ref, &command).reply(done));
                 }
                 Purpose::Forward
             }
             set if set.starts_with("Debugger.set") => Purpose::AddBreakpoint,
             steers => {
-                let steered_by = (steers != "Debugger.resume").then(|| seat.clone());
-                if let Some(target) = self.target_under_mut(seat) {
-                    target.shared.standstill.steered_by = steered_by;
+                let paused_for = (steers != "Debugger.resume").then(|| session_ref.clone());
+                if let Some(target) = self.target_under_mut(session_ref) {
+                    target.state.pause.paused_for = paused_for;
                 }
                 Purpose::Forward
             }
         };
-        self.forward(seat, command, &real, purpose, turn);
+        self.forward(session_ref, command, &real, purpose, turn);
     }
 
     /// Chrome has named a breakpoint.
@@ -70,13 +75,13 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Ok(breakpoint) = result.read::<Breakpoint>() else { return };
-        match asker.and_then(|asker| self.virtual_mut(&asker.seat)) {
-            Some(on) => {
-                on.breakpoints.insert(breakpoint.breakpoint_id);
+        match asker.and_then(|asker| self.target_session_mut(&asker.session)) {
+            Some(session) => {
+                session.breakpoints.insert(breakpoint.breakpoint_id);
             }
             // Its owner left before Chrome could name it.
             None => {
-                self.tell_target(connection, real, REMOVE, Some(Payload::of(&breakpoint)), turn);
+                self.send_to_target(connection, real, REMOVE, Some(Payload::of(&breakpoint)), turn);
             }
         }
     }
@@ -97,38 +102,39 @@ impl Relay {
 
         let Paused { reason, hit_breakpoints: hit } = event.read().unwrap_or_default();
         let Some(target) = self.target(connection, real) else { return };
-        let owner = target.seats.iter().find(|seat| {
-            let on = self.virtual_of(seat);
-            on.is_some_and(|on| {
-                hit.iter().any(|id| on.breakpoints.contains(id))
-                    || (stops::is_reason(&reason) && !on.stops.is_empty())
+        let owner = target.sessions.iter().find(|session_ref| {
+            let session = self.target_session(session_ref);
+            session.is_some_and(|session| {
+                hit.iter().any(|id| session.breakpoints.contains(id))
+                    || (dom_breakpoints::is_pause_reason(&reason)
+                        && !session.dom_breakpoints.is_empty())
             })
         });
         let owner = owner.cloned();
         let Some(target) = self.target_mut(connection, real) else { return };
-        target.shared.standstill.is_paused = true;
+        target.state.pause.is_paused = true;
         if owner.is_some() {
-            target.shared.standstill.steered_by = owner;
+            target.state.pause.paused_for = owner;
         }
     }
 
     /// A session needs its debugger no more, or has ended.
-    pub(crate) fn leave_debugger(
+    pub(crate) fn release_breakpoints(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        seat: &Seat,
+        session_ref: &SessionRef,
         breakpoints: BTreeSet<String>,
         turn: &mut Turn,
     ) {
         for breakpoint_id in breakpoints {
             let breakpoint = Some(Payload::of(&Breakpoint { breakpoint_id }));
-            self.tell_target(connection, real, REMOVE, breakpoint, turn);
+            self.send_to_target(connection, real, REMOVE, breakpoint, turn);
         }
         let Some(target) = self.target_mut(connection, real) else { return };
-        let standstill = &mut target.shared.standstill;
-        if standstill.steered_by.take_if(|by| by == seat).is_some() && standstill.is_paused {
-            self.tell_target(connection, real, "Debugger.resume", None, turn);
+        let pause = &mut target.state.pause;
+        if pause.paused_for.take_if(|by| by == session_ref).is_some() && pause.is_paused {
+            self.send_to_target(connection, real, "Debugger.resume", None, turn);
         }
     }
 }

@@ -7,7 +7,7 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -23,7 +23,7 @@ pub(crate) struct Dialog {
 
 impl Dialog {
     /// Whether no client has been told of it.
-    pub(crate) fn is_unclaimed(&self) -> bool {
+    pub(crate) fn is_unassigned(&self) -> bool {
         self.holder.is_none()
     }
 }
@@ -37,8 +37,8 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        target.shared.dialog = Some(Dialog { event, holder: None, is_answered: false });
-        self.hand_over_dialog(connection, real, turn);
+        target.state.dialog = Some(Dialog { event, holder: None, is_answered: false });
+        self.assign_dialog(connection, real, turn);
     }
 
     pub(crate) fn dialog_closed(
@@ -48,7 +48,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        if target.shared.dialog.take().is_some() {
+        if target.state.dialog.take().is_some() {
             self.announce_hidden(connection, real, turn);
         }
     }
@@ -61,56 +61,67 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let target = self.target_mut(connection, real);
-        let Some(target) = target.filter(|target| !target.is_silent()) else { return };
-        for seat in std::mem::take(&mut target.hidden_from) {
-            self.announce_late(&seat, connection, real, turn);
+        let Some(target) = target.filter(|target| !target.is_unresponsive()) else { return };
+        for session_ref in std::mem::take(&mut target.hidden_from) {
+            self.announce_late(&session_ref, connection, real, turn);
         }
         self.announce_tab(connection, real, turn);
     }
 
     /// Gives a dialog that nobody has to the client that is most concerned, if there is one.
-    fn hand_over_dialog(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
-        let holder = self.most_concerned(connection, real);
-        for seat in self.listening(connection, real) {
-            if Some(seat.client) == holder {
-                self.offer_dialog(&seat, turn);
+    fn assign_dialog(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+        let holder = self.dialog_client(connection, real);
+        for session_ref in self.listening(connection, real) {
+            if Some(session_ref.client) == holder {
+                self.offer_dialog(&session_ref, turn);
             }
         }
     }
 
     /// The client that waits for what the page runs, else the one that used it last.
-    fn most_concerned(&self, connection: ConnectionId, real: &SessionId) -> Option<ClientId> {
-        let last_run = self.target(connection, real)?.shared.last_run;
-        let runner = self.requests.runner(connection, real, last_run).map(|seat| seat.client);
+    fn dialog_client(&self, connection: ConnectionId, real: &SessionId) -> Option<ClientId> {
+        let last_completed_run = self.target(connection, real)?.state.last_completed_run;
+        let running_client = self
+            .requests
+            .running_client(connection, real, last_completed_run)
+            .map(|session_ref| session_ref.client);
         self.listening(connection, real)
             .into_iter()
-            .max_by_key(|seat| {
-                let last_active = self.virtual_of(seat).map(|on| on.last_active);
-                (runner == Some(seat.client), last_active)
+            .max_by_key(|session_ref| {
+                let last_active =
+                    self.target_session(session_ref).map(|session| session.last_active);
+                (running_client == Some(session_ref.client), last_active)
             })
-            .map(|seat| seat.client)
+            .map(|session_ref| session_ref.client)
     }
 
     /// The sessions that hear of dialogs.
-    fn listening(&self, connection: ConnectionId, real: &SessionId) -> Vec<Seat> {
-        let seats = self.target(connection, real).map(|target| target.seats.as_slice());
-        let listens =
-            |seat: &&Seat| self.virtual_of(seat).is_some_and(|on| on.domains.contains("Page"));
-        seats.unwrap_or_default().iter().filter(listens).cloned().collect()
+    fn listening(&self, connection: ConnectionId, real: &SessionId) -> Vec<SessionRef> {
+        let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
+        let listens = |session_ref: &&SessionRef| {
+            self.target_session(session_ref).is_some_and(|session| session.domains.contains("Page"))
+        };
+        sessions.unwrap_or_default().iter().filter(listens).cloned().collect()
     }
 
-    pub(crate) fn handle_dialog(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(target) = self.target_under_mut(seat) else { return };
+    pub(crate) fn handle_dialog(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(target) = self.target_under_mut(session_ref) else { return };
         let real = target.session.clone();
-        match &mut target.shared.dialog {
+        match &mut target.state.dialog {
             Some(dialog) if dialog.is_answered => {
-                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+                turn.effects
+                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
             }
             dialog => {
                 if let Some(dialog) = dialog {
                     dialog.is_answered = true;
                 }
-                self.forward(seat, command, &real, Purpose::AnswerDialog, turn);
+                self.forward(session_ref, command, &real, Purpose::AnswerDialog, turn);
             }
         }
     }
@@ -118,38 +129,38 @@ impl Relay {
     /// Chrome did not take an answer; the dialog waits for another.
     pub(crate) fn dialog_not_answered(&mut self, connection: ConnectionId, real: &SessionId) {
         let target = self.target_mut(connection, real);
-        if let Some(dialog) = target.and_then(|target| target.shared.dialog.as_mut()) {
+        if let Some(dialog) = target.and_then(|target| target.state.dialog.as_mut()) {
             dialog.is_answered = false;
         }
     }
 
     /// Shows an open dialog to a session that has begun to listen, unless another client has it.
-    pub(crate) fn offer_dialog(&mut self, seat: &Seat, turn: &mut Turn) {
-        let Some(target) = self.target_under_mut(seat) else { return };
-        if let Some(dialog) = &mut target.shared.dialog
-            && dialog.holder.is_none_or(|holder| holder == seat.client)
+    pub(crate) fn offer_dialog(&mut self, session_ref: &SessionRef, turn: &mut Turn) {
+        let Some(target) = self.target_under_mut(session_ref) else { return };
+        if let Some(dialog) = &mut target.state.dialog
+            && dialog.holder.is_none_or(|holder| holder == session_ref.client)
         {
-            turn.raw_event(seat, OPENING.to_owned(), Some(dialog.event.clone()));
-            dialog.holder = Some(seat.client);
+            turn.raw_event(session_ref, OPENING.to_owned(), Some(dialog.event.clone()));
+            dialog.holder = Some(session_ref.client);
         }
     }
 
     /// A session listens no more: when it was its client's last, an open dialog goes to the next.
-    pub(crate) fn leave_dialog(
+    pub(crate) fn release_dialog(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
         client: ClientId,
         turn: &mut Turn,
     ) {
-        if self.listening(connection, real).iter().any(|seat| seat.client == client) {
+        if self.listening(connection, real).iter().any(|session_ref| session_ref.client == client) {
             return;
         }
         let Some(target) = self.target_mut(connection, real) else { return };
-        let Some(dialog) = &mut target.shared.dialog else { return };
+        let Some(dialog) = &mut target.state.dialog else { return };
         if dialog.holder == Some(client) && !dialog.is_answered {
             dialog.holder = None;
-            self.hand_over_dialog(connection, real, turn);
+            self.assign_dialog(connection, real, turn);
         }
     }
 }

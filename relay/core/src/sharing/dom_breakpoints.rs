@@ -1,4 +1,4 @@
-//! What a page is to stop at besides breakpoints: requests, listeners, changes of its document. They
+//! What a page is to breakpoint at besides breakpoints: requests, listeners, changes of its document. They
 //! have no names in Chrome but what they were set with, and belong to the session that set them.
 
 use serde_json::Value;
@@ -7,7 +7,7 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -16,66 +16,78 @@ const SET: &str = "DOMDebugger.set";
 const REMOVE: &str = "DOMDebugger.remove";
 
 /// How many a session may have; more are refused.
-const MAX_STOPS: usize = 1000;
+const MAX_DOM_BREAKPOINTS: usize = 1000;
 
 /// `XHRBreakpoint` and the like, and what it was set with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stop {
+pub(crate) struct DomBreakpoint {
     kind: String,
     params: Value,
 }
 
-/// Whether a command sets or removes a stop.
-pub(crate) fn is_concerned(method: &str) -> bool {
+/// Whether a command sets or removes a breakpoint.
+pub(crate) fn is_dom_breakpoint_command(method: &str) -> bool {
     (method.starts_with(SET) || method.starts_with(REMOVE)) && method.ends_with("Breakpoint")
 }
 
-/// Whether a page that stands still does so because of a stop.
-pub(crate) fn is_reason(reason: &str) -> bool {
+/// Whether a page that stands still does so because of a breakpoint.
+pub(crate) fn is_pause_reason(reason: &str) -> bool {
     matches!(reason, "XHR" | "DOM" | "EventListener" | "instrumentation")
 }
 
 impl Relay {
-    pub(crate) fn stop_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, &command);
+    pub(crate) fn dom_breakpoint_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, &command);
         let params = match command.read_params::<Value>() {
             Ok(params) => params,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
         if let Some(kind) = command.method.strip_prefix(SET) {
-            if on.stops.len() >= MAX_STOPS {
-                let error = Error::server(format!("{MAX_STOPS} breakpoints are set already"));
+            if session.dom_breakpoints.len() >= MAX_DOM_BREAKPOINTS {
+                let error =
+                    Error::server(format!("{MAX_DOM_BREAKPOINTS} breakpoints are set already"));
                 return turn.effects.push(asker.reply(Err(error)));
             }
-            let stop = Stop { kind: kind.to_owned(), params };
-            if !on.stops.contains(&stop) {
-                on.stops.push(stop);
+            let breakpoint = DomBreakpoint { kind: kind.to_owned(), params };
+            if !session.dom_breakpoints.contains(&breakpoint) {
+                session.dom_breakpoints.push(breakpoint);
             }
         } else if let Some(kind) = command.method.strip_prefix(REMOVE) {
-            let stop = Stop { kind: kind.to_owned(), params };
-            on.stops.retain(|other| *other != stop);
-            if self.others(seat).any(|other| other.stops.contains(&stop)) {
+            let breakpoint = DomBreakpoint { kind: kind.to_owned(), params };
+            session.dom_breakpoints.retain(|other| *other != breakpoint);
+            if self
+                .other_sessions(session_ref)
+                .any(|other| other.dom_breakpoints.contains(&breakpoint))
+            {
                 return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             }
         }
-        self.forward(seat, command, &real, Purpose::Forward, turn);
+        self.forward(session_ref, command, &real, Purpose::Forward, turn);
     }
 
-    /// A session that set stops has ended.
-    pub(crate) fn leave_stops(
+    /// A session that set breakpoints has ended.
+    pub(crate) fn release_dom_breakpoints(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        stops: Vec<Stop>,
+        breakpoints: Vec<DomBreakpoint>,
         turn: &mut Turn,
     ) {
-        for stop in stops {
-            if !self.over(connection, real).any(|on| on.stops.contains(&stop)) {
+        for breakpoint in breakpoints {
+            if !self
+                .sessions_on(connection, real)
+                .any(|session| session.dom_breakpoints.contains(&breakpoint))
+            {
                 let (method, params) =
-                    (format!("{REMOVE}{}", stop.kind), Payload::of(&stop.params));
-                self.tell_target(connection, real, &method, Some(params), turn);
+                    (format!("{REMOVE}{}", breakpoint.kind), Payload::of(&breakpoint.params));
+                self.send_to_target(connection, real, &method, Some(params), turn);
             }
         }
     }

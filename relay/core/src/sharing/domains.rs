@@ -8,9 +8,9 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
-use crate::requests::deferred_replies::{Later, LocalAnswer};
+use crate::requests::deferred_replies::{DeferredReply, ReplyBody};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dialogs::Dialog;
 use crate::sharing::target_state::Domain;
@@ -20,14 +20,22 @@ use crate::turn::Turn;
 const MAX_DOMAINS: usize = 200;
 
 impl Relay {
-    pub(crate) fn enable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, &command);
-        let was_on = self.virtual_of(seat).is_some_and(|on| on.domains.contains(domain));
-        let later = self.later(asker.clone(), LocalAnswer::Enabled(domain.to_owned()));
+    pub(crate) fn enable(
+        &mut self,
+        session_ref: &SessionRef,
+        domain: &str,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, &command);
+        let was_on = self
+            .target_session(session_ref)
+            .is_some_and(|session| session.domains.contains(domain));
+        let deferred = self.deferred_reply(asker.clone(), ReplyBody::Enabled(domain.to_owned()));
         let attempt = self.commands;
-        let Some(target) = self.target_under_mut(seat) else { return };
+        let Some(target) = self.target_under_mut(session_ref) else { return };
         let real = target.session.clone();
-        match target.shared.domains.get_mut(domain) {
+        match target.state.domains.get_mut(domain) {
             None => {
                 let pending = Domain {
                     attempt,
@@ -35,28 +43,28 @@ impl Relay {
                     result: None,
                     waiting: Vec::new(),
                 };
-                target.shared.domains.insert(domain.to_owned(), pending);
-                let has_dialog = target.shared.dialog.as_ref().is_some_and(Dialog::is_unclaimed);
-                self.note_domain(seat, domain);
+                target.state.domains.insert(domain.to_owned(), pending);
+                let has_dialog = target.state.dialog.as_ref().is_some_and(Dialog::is_unassigned);
+                self.record_domain(session_ref, domain);
                 let purpose = Purpose::Enable { domain: domain.to_owned(), attempt };
-                self.forward(seat, command, &real, purpose, turn);
+                self.forward(session_ref, command, &real, purpose, turn);
                 if has_dialog && domain == "Page" {
                     // Until somebody closes it, Chrome does not answer.
-                    self.offer_dialog(seat, turn);
+                    self.offer_dialog(session_ref, turn);
                 }
             }
             Some(known) => match &known.result {
-                None => known.waiting.push(later),
+                None => known.waiting.push(deferred),
                 // A second Runtime.enable would make an old extension start the domain anew, under
                 // the feet of everybody else.
                 Some(_)
                     if said(&known.params) != said(&command.params) && !is_only_history(domain) =>
                 {
-                    self.replay_once(seat, domain, turn);
-                    self.forward(seat, command, &real, Purpose::Forward, turn);
+                    self.replay_once(session_ref, domain, turn);
+                    self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
                 Some(result) if was_on => turn.effects.push(asker.reply(Ok(result.clone()))),
-                Some(_) => self.answer_when_due(later, turn),
+                Some(_) => self.queue_reply(deferred, turn),
             },
         }
     }
@@ -72,27 +80,27 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        let known = target.shared.domains.get_mut(domain);
+        let known = target.state.domains.get_mut(domain);
         let Some(known) = known.filter(|known| known.attempt == attempt) else { return };
         let waiting = std::mem::take(&mut known.waiting);
         match outcome {
             Ok(result) => {
                 known.result = Some(result.clone());
                 if let Some(asker) = asker.filter(|_| domain == "Runtime") {
-                    self.tell_of_script(&asker.seat, turn);
+                    self.report_worker_script(&asker.session, turn);
                 }
-                for later in waiting {
-                    self.answer_when_due(later, turn);
+                for deferred in waiting {
+                    self.queue_reply(deferred, turn);
                 }
                 self.switch_off_unless_used(connection, real, domain, turn);
             }
             Err(error) => {
-                target.shared.domains.remove(domain);
-                let waiting: Vec<&Asker> = waiting.iter().map(Later::asker).collect();
+                target.state.domains.remove(domain);
+                let waiting: Vec<&Asker> = waiting.iter().map(DeferredReply::asker).collect();
                 let failed = waiting.iter().copied().chain(asker);
-                for seat in failed.map(|asker| &asker.seat) {
-                    if let Some(on) = self.virtual_mut(seat) {
-                        on.domains.remove(domain);
+                for session_ref in failed.map(|asker| &asker.session) {
+                    if let Some(session) = self.target_session_mut(session_ref) {
+                        session.domains.remove(domain);
                     }
                 }
                 turn.effects.extend(waiting.iter().map(|asker| asker.reply(Err(error.clone()))));
@@ -102,17 +110,24 @@ impl Relay {
 
     /// From here on the session gets the domain's events; if it did not before, it is told now what
     /// Chrome has told about it. Gives what Chrome answered.
-    pub(crate) fn replay_once(&mut self, seat: &Seat, domain: &str, turn: &mut Turn) -> Payload {
-        let is_new = self.note_domain(seat, domain);
-        let Some(target) = self.target_under_mut(seat) else { return Payload::empty_object() };
-        let known = target.shared.domains.get(domain).and_then(|known| known.result.clone());
+    pub(crate) fn replay_once(
+        &mut self,
+        session_ref: &SessionRef,
+        domain: &str,
+        turn: &mut Turn,
+    ) -> Payload {
+        let is_new = self.record_domain(session_ref, domain);
+        let Some(target) = self.target_under_mut(session_ref) else {
+            return Payload::empty_object();
+        };
+        let known = target.state.domains.get(domain).and_then(|known| known.result.clone());
         if is_new {
-            for (method, params) in target.shared.history(domain) {
-                turn.raw_event(seat, method, Some(params));
+            for (method, params) in target.state.replay(domain) {
+                turn.raw_event(session_ref, method, Some(params));
             }
             match domain {
-                "Page" => self.offer_dialog(seat, turn),
-                "Runtime" => self.tell_of_script(seat, turn),
+                "Page" => self.offer_dialog(session_ref, turn),
+                "Runtime" => self.report_worker_script(session_ref, turn),
                 _ => {}
             }
         }
@@ -120,45 +135,55 @@ impl Relay {
     }
 
     /// Tells a session that came late that a worker's script has been loaded: clients wait for it.
-    fn tell_of_script(&mut self, seat: &Seat, turn: &mut Turn) {
-        let Some(target) = self.target_under(seat) else { return };
-        let loaded = target.shared.worker_loaded.clone();
-        if self.virtual_mut(seat).is_some_and(|on| std::mem::take(&mut on.missed_script)) {
-            turn.raw_event(seat, "Inspector.workerScriptLoaded".to_owned(), loaded);
+    fn report_worker_script(&mut self, session_ref: &SessionRef, turn: &mut Turn) {
+        let Some(target) = self.target_under(session_ref) else { return };
+        let loaded = target.state.worker_loaded.clone();
+        if self
+            .target_session_mut(session_ref)
+            .is_some_and(|session| std::mem::take(&mut session.missed_script))
+        {
+            turn.raw_event(session_ref, "Inspector.workerScriptLoaded".to_owned(), loaded);
         }
     }
 
-    pub(crate) fn disable(&mut self, seat: &Seat, domain: &str, command: Command, turn: &mut Turn) {
-        let Some(connection) = self.connection_of(seat) else { return };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
-        on.domains.remove(domain);
+    pub(crate) fn disable(
+        &mut self,
+        session_ref: &SessionRef,
+        domain: &str,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(session_ref) else { return };
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
+        session.domains.remove(domain);
         let breakpoints = match domain {
-            "Debugger" => std::mem::take(&mut on.breakpoints),
+            "Debugger" => std::mem::take(&mut session.breakpoints),
             _ => BTreeSet::new(),
         };
         // Whoever switches a domain off before it was on for it has no use for what it waits for.
-        let mut early = on.replies.take_enables(domain);
-        let Some(target) = self.target_under_mut(seat) else { return };
-        if let Some(known) = target.shared.domains.get_mut(domain) {
-            let own = known.waiting.extract_if(.., |later| &later.asker().seat == seat);
-            early.extend(own.map(|later| later.asker().clone()));
+        let mut early = session.replies.take_enables(domain);
+        let Some(target) = self.target_under_mut(session_ref) else { return };
+        if let Some(known) = target.state.domains.get_mut(domain) {
+            let own =
+                known.waiting.extract_if(.., |deferred| &deferred.asker().session == session_ref);
+            early.extend(own.map(|deferred| deferred.asker().clone()));
         }
         turn.effects.extend(early.iter().map(|asker| asker.reply(Ok(Payload::empty_object()))));
         // The extension itself lives by the events of Page.
         if self.is_wanted(connection, &real, domain) || domain == "Page" {
             if domain == "Debugger" {
-                self.leave_debugger(connection, &real, seat, breakpoints, turn);
+                self.release_breakpoints(connection, &real, session_ref, breakpoints, turn);
             }
-            turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
         } else {
             if let Some(target) = self.target_mut(connection, &real) {
-                target.shared.forget(domain);
+                target.state.forget(domain);
             }
-            self.forward(seat, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
         if domain == "Page" {
-            self.leave_dialog(connection, &real, seat.client, turn);
+            self.release_dialog(connection, &real, session_ref.client, turn);
         }
     }
 
@@ -174,48 +199,55 @@ impl Relay {
             return;
         }
         let Some(target) = self.target_mut(connection, real) else { return };
-        target.shared.forget(domain);
-        self.tell_target(connection, real, &format!("{domain}.disable"), None, turn);
+        target.state.forget(domain);
+        self.send_to_target(connection, real, &format!("{domain}.disable"), None, turn);
     }
 
     /// Whether a domain is on for a session, or will be.
     fn is_wanted(&self, connection: ConnectionId, real: &SessionId, domain: &str) -> bool {
-        let known = self.target(connection, real).and_then(|it| it.shared.domains.get(domain));
+        let known = self.target(connection, real).and_then(|it| it.state.domains.get(domain));
         known.is_some_and(|known| !known.waiting.is_empty())
-            || self.over(connection, real).any(|on| on.wants(domain))
+            || self.sessions_on(connection, real).any(|session| session.wants_domain(domain))
     }
 
     /// From here on the session gets the domain's events; says whether it did not before.
-    pub(crate) fn note_domain(&mut self, seat: &Seat, domain: &str) -> bool {
-        let is_new = self.virtual_mut(seat).is_some_and(|on| on.domains.insert(domain.to_owned()));
+    pub(crate) fn record_domain(&mut self, session_ref: &SessionRef, domain: &str) -> bool {
+        let is_new = self
+            .target_session_mut(session_ref)
+            .is_some_and(|session| session.domains.insert(domain.to_owned()));
         if is_new
-            && let Some(target) = self.target_under_mut(seat)
-            && target.shared.switched.len() < MAX_DOMAINS
+            && let Some(target) = self.target_under_mut(session_ref)
+            && target.state.switched.len() < MAX_DOMAINS
         {
-            target.shared.switched.insert(domain.to_owned());
+            target.state.switched.insert(domain.to_owned());
         }
         is_new
     }
 
     /// Each `true` makes Chrome tell the current state again, which does no harm to the others.
-    pub(crate) fn set_lifecycle(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn set_lifecycle(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         #[derive(serde::Deserialize)]
         struct SetLifecycle {
             enabled: bool,
         }
 
-        let asker = Asker::new(seat, &command);
+        let asker = Asker::new(session_ref, &command);
         let wanted = match command.read_params::<SetLifecycle>() {
             Ok(wanted) => wanted.enabled,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        on.lifecycle = wanted;
-        let real = on.real.clone();
-        if !wanted && self.others(seat).any(|other| other.lifecycle) {
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        session.lifecycle = wanted;
+        let real = session.real.clone();
+        if !wanted && self.other_sessions(session_ref).any(|other| other.lifecycle) {
             turn.effects.push(asker.reply(Ok(Payload::empty_object())));
         } else {
-            self.forward(seat, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
     }
 }

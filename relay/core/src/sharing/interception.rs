@@ -13,11 +13,11 @@ use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::requests::rollback::Before;
-use crate::settings::interception::{Pattern, PausedEvent, Wanted};
+use crate::requests::rollback::Rollback;
+use crate::settings::interception::{InterceptionPatterns, Pattern, PausedEvent};
 use crate::turn::Turn;
 use paused::Paused;
 
@@ -29,7 +29,12 @@ struct OneRequest {
 
 impl Relay {
     /// `Fetch.enable` and `Fetch.disable`
-    pub(crate) fn change_fetch(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn set_interception(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Enable {
@@ -41,14 +46,14 @@ impl Relay {
         let since = self.commands;
         let wanted = if command.method == "Fetch.enable" {
             match command.read_params::<Enable>() {
-                Ok(enable) => Some(Wanted {
+                Ok(enable) => Some(InterceptionPatterns {
                     patterns: enable.patterns.filter(|patterns| !patterns.is_empty()),
                     auth: enable.handle_auth_requests,
                     params: command.params.clone(),
                     since,
                 }),
                 Err(error) => {
-                    let asker = Asker::new(seat, &command);
+                    let asker = Asker::new(session_ref, &command);
                     return turn.effects.push(asker.reply(Err(error)));
                 }
             }
@@ -56,49 +61,52 @@ impl Relay {
             None
         };
         let is_off = wanted.is_none();
-        let Some(connection) = self.connection_of(seat) else { return };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let before = Before::Fetch { since, wanted: std::mem::replace(&mut on.fetch, wanted) };
-        let real = on.real.clone();
+        let Some(connection) = self.connection_of(session_ref) else { return };
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let before =
+            Rollback::Fetch { since, wanted: std::mem::replace(&mut session.fetch, wanted) };
+        let real = session.real.clone();
         if is_off {
-            self.pass_on_all_of(connection, &real, seat, turn);
+            self.pass_on_requests_of(connection, &real, session_ref, turn);
         }
-        let (method, params) = self.fetch_for_all(connection, &real);
+        let (method, params) = self.interception_for_all(connection, &real);
         let command = Command { method: method.to_owned(), params, ..command };
-        let purpose = if is_off { Purpose::Forward } else { Purpose::Wish(before) };
-        self.forward(seat, command, &real, purpose, turn);
+        let purpose = if is_off { Purpose::Forward } else { Purpose::OverrideValue(before) };
+        self.forward(session_ref, command, &real, purpose, turn);
     }
 
     /// Chrome did not take what a session wants to intercept, or not in time.
-    pub(crate) fn take_fetch_back(
+    pub(crate) fn interception_refused(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         since: u64,
-        before: Option<Wanted>,
+        before: Option<InterceptionPatterns>,
         turn: &mut Turn,
     ) {
-        let Some(connection) = self.connection_of(seat) else { return };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        if on.fetch.as_ref().is_some_and(|wanted| wanted.since == since) {
+        let Some(connection) = self.connection_of(session_ref) else { return };
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        if session.fetch.as_ref().is_some_and(|wanted| wanted.since == since) {
             let is_off = before.is_none();
-            on.fetch = before;
-            let real = on.real.clone();
+            session.fetch = before;
+            let real = session.real.clone();
             if is_off {
-                self.pass_on_all_of(connection, &real, seat, turn);
+                self.pass_on_requests_of(connection, &real, session_ref, turn);
             }
-            let (method, params) = self.fetch_for_all(connection, &real);
-            self.tell_target(connection, &real, method, params, turn);
+            let (method, params) = self.interception_for_all(connection, &real);
+            self.send_to_target(connection, &real, method, params, turn);
         }
     }
 
     /// What Chrome must intercept so that every session gets what it wants.
-    fn fetch_for_all(
+    fn interception_for_all(
         &self,
         connection: ConnectionId,
         real: &SessionId,
     ) -> (&'static str, Option<Payload>) {
-        let wanted: Vec<&Wanted> =
-            self.over(connection, real).filter_map(|on| on.fetch.as_ref()).collect();
+        let wanted: Vec<&InterceptionPatterns> = self
+            .sessions_on(connection, real)
+            .filter_map(|session| session.fetch.as_ref())
+            .collect();
         match wanted.as_slice() {
             [] => ("Fetch.disable", None),
             [only] => ("Fetch.enable", only.params.clone()),
@@ -120,7 +128,7 @@ impl Relay {
     }
 
     /// Chrome holds a request: offers it to the first who wants its kind.
-    pub(crate) fn request_paused(
+    pub(crate) fn request_paused_event(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -133,33 +141,35 @@ impl Relay {
             paused.response_status_code.is_some() || paused.response_error_reason.is_some();
         let is_auth = method == "Fetch.authRequired";
         let Some(target) = self.target_mut(connection, real) else { return };
-        let before = target.shared.paused.take(&paused.request_id);
+        let before = target.state.paused.take(&paused.request_id);
         let asked = before.map(|before| before.wants_response).unwrap_or_default();
-        let seats = target.seats.clone();
+        let sessions = target.sessions.clone();
         let is_web = is_web(&paused.request.url);
-        let mut next: Vec<(u64, Seat)> = seats
+        let mut next: Vec<(u64, SessionRef)> = sessions
             .into_iter()
-            .filter(|seat| is_web || !self.is_confined(seat.client))
-            .filter_map(|seat| {
-                let wanted = self.virtual_of(&seat)?.fetch.as_ref()?;
+            .filter(|session_ref| is_web || !self.is_confined(session_ref.client))
+            .filter_map(|session_ref| {
+                let wanted = self.target_session(&session_ref)?.fetch.as_ref()?;
                 let wants = if is_auth {
                     wanted.auth
                 } else {
-                    wanted.matches(&paused, at_response) || (at_response && asked.contains(&seat))
+                    wanted.matches(&paused, at_response)
+                        || (at_response && asked.contains(&session_ref))
                 };
-                wants.then_some((wanted.since, seat))
+                wants.then_some((wanted.since, session_ref))
             })
             .collect();
         next.sort_by_key(|(since, _)| *since);
-        let mut next: Vec<Seat> = next.into_iter().map(|(_, seat)| seat).collect();
+        let mut next: Vec<SessionRef> =
+            next.into_iter().map(|(_, session_ref)| session_ref).collect();
         let Some(holder) = next.pop() else {
-            let on = [("requestId".to_owned(), Value::from(paused.request_id))].into_iter();
-            let (method, params) = decision(is_auth, at_response, on.collect());
-            return self.tell_target(connection, real, method, Some(params), turn);
+            let session = [("requestId".to_owned(), Value::from(paused.request_id))].into_iter();
+            let (method, params) = decision(is_auth, at_response, session.collect());
+            return self.send_to_target(connection, real, method, Some(params), turn);
         };
         turn.raw_event(&holder, method.clone(), Some(event.clone()));
         let Some(target) = self.target_mut(connection, real) else { return };
-        target.shared.paused.add(Paused {
+        target.state.paused.add(Paused {
             id: paused.request_id,
             method,
             event: event.clone(),
@@ -168,23 +178,28 @@ impl Relay {
             next,
             changes: Map::new(),
             wants_response: asked,
-            is_resting: false,
+            awaits_response: false,
         });
     }
 
     /// A decision about a held request, or a question about its response.
-    pub(crate) fn fetch_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, &command);
+    pub(crate) fn interception_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, &command);
         let OneRequest { request_id } = match command.read_params() {
             Ok(named) => named,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(target) = self.target_under_mut(seat) else { return };
+        let Some(target) = self.target_under_mut(session_ref) else { return };
         let real = target.session.clone();
-        let Some(paused) = target.shared.paused.find(&request_id) else {
-            return self.forward(seat, command, &real, Purpose::Forward, turn);
+        let Some(paused) = target.state.paused.find(&request_id) else {
+            return self.forward(session_ref, command, &real, Purpose::Forward, turn);
         };
-        if &paused.holder != seat {
+        if &paused.holder != session_ref {
             let error = Error::new(-32602, "Invalid InterceptionId.");
             return turn.effects.push(asker.reply(Err(error)));
         }
@@ -192,61 +207,61 @@ impl Relay {
             "Fetch.continueRequest" | "Fetch.continueResponse" => {
                 let changes = command.read_params::<Map<String, Value>>().unwrap_or_default();
                 if changes.get("interceptResponse") == Some(&Value::Bool(true)) {
-                    paused.wants_response.push(seat.clone());
+                    paused.wants_response.push(session_ref.clone());
                 }
                 let is_last = paused.next.is_empty();
                 if is_last && paused.changes.is_empty() {
-                    target.shared.paused.let_go(&request_id);
-                    return self.forward(seat, command, &real, Purpose::Forward, turn);
+                    target.state.paused.released_to_chrome(&request_id);
+                    return self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
                 paused.merge(changes);
                 if is_last {
                     let params = Payload::of(&paused.changes);
-                    target.shared.paused.let_go(&request_id);
+                    target.state.paused.released_to_chrome(&request_id);
                     let command = Command { params: Some(params), ..command };
-                    return self.forward(seat, command, &real, Purpose::Forward, turn);
+                    return self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
                 paused.offer_to_next(turn);
             }
-            "Fetch.continueWithAuth" if !paused.next.is_empty() && leaves_open(&command) => {
+            "Fetch.continueWithAuth" if !paused.next.is_empty() && is_default_auth(&command) => {
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
                 paused.offer_to_next(turn);
             }
             "Fetch.fulfillRequest" | "Fetch.failRequest" | "Fetch.continueWithAuth" => {
-                target.shared.paused.take(&request_id);
-                self.forward(seat, command, &real, Purpose::Forward, turn);
+                target.state.paused.take(&request_id);
+                self.forward(session_ref, command, &real, Purpose::Forward, turn);
             }
-            _ => self.forward(seat, command, &real, Purpose::Forward, turn),
+            _ => self.forward(session_ref, command, &real, Purpose::Forward, turn),
         }
     }
 
     /// A session that intercepted requests has ended.
-    pub(crate) fn leave_fetch(
+    pub(crate) fn release_interception(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        seat: &Seat,
+        session_ref: &SessionRef,
         turn: &mut Turn,
     ) {
-        self.pass_on_all_of(connection, real, seat, turn);
-        let (method, params) = self.fetch_for_all(connection, real);
-        self.tell_target(connection, real, method, params, turn);
+        self.pass_on_requests_of(connection, real, session_ref, turn);
+        let (method, params) = self.interception_for_all(connection, real);
+        self.send_to_target(connection, real, method, params, turn);
     }
 
     /// What a session held goes on as if it had said so.
-    fn pass_on_all_of(
+    fn pass_on_requests_of(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        seat: &Seat,
+        session_ref: &SessionRef,
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
-        let mut let_go = Vec::new();
-        target.shared.paused.forget(seat);
-        for paused in &mut target.shared.paused.0 {
-            if &paused.holder != seat || paused.is_resting {
+        let mut released_to_chrome = Vec::new();
+        target.state.paused.forget(session_ref);
+        for paused in &mut target.state.paused.0 {
+            if &paused.holder != session_ref || paused.awaits_response {
                 continue;
             }
             if paused.next.is_empty() {
@@ -254,16 +269,16 @@ impl Relay {
                 changes.insert("requestId".to_owned(), paused.id.clone().into());
                 let is_auth = paused.method == "Fetch.authRequired";
                 let (method, params) = decision(is_auth, paused.at_response, changes);
-                let_go.push((paused.id.clone(), method, params));
+                released_to_chrome.push((paused.id.clone(), method, params));
             } else {
                 paused.offer_to_next(turn);
             }
         }
-        for (id, _, _) in &let_go {
-            target.shared.paused.let_go(id);
+        for (id, _, _) in &released_to_chrome {
+            target.state.paused.released_to_chrome(id);
         }
-        for (_, method, params) in let_go {
-            self.tell_target(connection, real, method, Some(params), turn);
+        for (_, method, params) in released_to_chrome {
+            self.send_to_target(connection, real, method, Some(params), turn);
         }
     }
 }
@@ -282,7 +297,7 @@ fn decision(
     (method, Payload::of(&changes))
 }
 
-fn leaves_open(command: &Command) -> bool {
+fn is_default_auth(command: &Command) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct ContinueWithAuth {

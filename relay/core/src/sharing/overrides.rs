@@ -6,70 +6,70 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::requests::rollback::Before;
-use crate::settings::overrides::{Overrides, Rule, Setting, Wish};
+use crate::requests::rollback::Rollback;
+use crate::settings::overrides::{OverrideValue, Overrides, Rule, Setting};
 use crate::turn::Turn;
 
 impl Relay {
     pub(crate) fn override_command(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         rule: &'static Rule,
         command: Command,
         turn: &mut Turn,
     ) {
         let since = self.commands;
         let setting = rule.setting(&command);
-        let is_nothing = rule.is_nothing(&command);
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
-        let purpose = if is_nothing {
-            on.overrides.0.remove(&setting);
+        let clears = rule.clears(&command);
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
+        let purpose = if clears {
+            session.overrides.0.remove(&setting);
             Purpose::Forward
         } else {
             let params = command.params.clone().unwrap_or_else(Payload::empty_object);
-            let wish = on.overrides.0.insert(setting.clone(), Wish { params, since });
-            Purpose::Wish(Before::Override { setting: setting.clone(), since, wish })
+            let wish = session.overrides.0.insert(setting.clone(), OverrideValue { params, since });
+            Purpose::OverrideValue(Rollback::Override { setting: setting.clone(), since, wish })
         };
-        if !self.others(seat).any(|other| other.overrides.0.contains_key(&setting)) {
-            return self.forward(seat, command, &real, purpose, turn);
+        if !self.other_sessions(session_ref).any(|other| other.overrides.0.contains_key(&setting)) {
+            return self.forward(session_ref, command, &real, purpose, turn);
         }
-        if rule.is_merged() || (is_nothing && !rule.is_switch()) {
-            let Some(connection) = self.connection_of(seat) else { return };
-            let (method, params) =
-                setting.effective(self.over(connection, &real).map(|on| &on.overrides));
+        if rule.merges() || (clears && !rule.is_flag()) {
+            let Some(connection) = self.connection_of(session_ref) else { return };
+            let (method, params) = setting
+                .effective(self.sessions_on(connection, &real).map(|session| &session.overrides));
             let command = Command { method: method.to_owned(), params: Some(params), ..command };
-            self.forward(seat, command, &real, purpose, turn);
-        } else if is_nothing {
-            turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+            self.forward(session_ref, command, &real, purpose, turn);
+        } else if clears {
+            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
         } else {
-            self.forward(seat, command, &real, purpose, turn);
+            self.forward(session_ref, command, &real, purpose, turn);
         }
     }
 
     /// Chrome did not take a wish. It may have been told again meanwhile, for another's sake.
-    pub(crate) fn take_override_back(
+    pub(crate) fn override_refused(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         setting: Setting,
         since: u64,
-        before: Option<Wish>,
+        before: Option<OverrideValue>,
         turn: &mut Turn,
     ) {
-        let Some(connection) = self.connection_of(seat) else { return };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        on.overrides.take_back(&setting, since, before);
-        let real = on.real.clone();
-        let (method, params) =
-            setting.effective(self.over(connection, &real).map(|on| &on.overrides));
-        self.tell_target(connection, &real, method, Some(params), turn);
+        let Some(connection) = self.connection_of(session_ref) else { return };
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        session.overrides.roll_back(&setting, since, before);
+        let real = session.real.clone();
+        let (method, params) = setting
+            .effective(self.sessions_on(connection, &real).map(|session| &session.overrides));
+        self.send_to_target(connection, &real, method, Some(params), turn);
     }
 
     /// A session has ended: its wishes give way to those of the others, or to none.
-    pub(crate) fn leave_overrides(
+    pub(crate) fn release_overrides(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -77,9 +77,9 @@ impl Relay {
         turn: &mut Turn,
     ) {
         for setting in overrides.0.keys() {
-            let (method, params) =
-                setting.effective(self.over(connection, real).map(|on| &on.overrides));
-            self.tell_target(connection, real, method, Some(params), turn);
+            let (method, params) = setting
+                .effective(self.sessions_on(connection, real).map(|session| &session.overrides));
+            self.send_to_target(connection, real, method, Some(params), turn);
         }
     }
 }

@@ -8,10 +8,10 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
-use crate::requests::rollback::Before;
+use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
 
 const START: &str = "Page.startScreencast";
@@ -19,7 +19,7 @@ const STOP: &str = "Page.stopScreencast";
 
 /// What a session watches.
 #[derive(Debug)]
-pub(crate) struct Watching {
+pub(crate) struct WatchedScreencast {
     wanted: Cast,
     since: u64,
     acknowledged: Acknowledged,
@@ -77,41 +77,47 @@ impl Cast {
 }
 
 impl Relay {
-    pub(crate) fn screencast_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(connection) = self.connection_of(seat) else { return };
-        let Some(on) = self.virtual_of(seat) else { return };
-        let (real, watches) = (on.real.clone(), on.screencast.is_some());
+    pub(crate) fn screencast_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(session_ref) else { return };
+        let Some(session) = self.target_session(session_ref) else { return };
+        let (real, watches) = (session.real.clone(), session.screencast.is_some());
         match command.method.as_str() {
-            "Page.screencastFrameAck" => self.acknowledge(seat, command, turn),
+            "Page.screencastFrameAck" => self.acknowledge(session_ref, command, turn),
             // Chrome's own answer; it may not have come to the first yet.
             START if watches => {
                 let error = Error::server("Screencast is already active");
-                turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+                turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
             }
-            START => self.start_screencast(seat, connection, &real, command, turn),
+            START => self.start_screencast(session_ref, connection, &real, command, turn),
             _ => {
                 let before = self.cast_for_all(connection, &real);
-                if let Some(on) = self.virtual_mut(seat) {
-                    on.screencast = None;
+                if let Some(session) = self.target_session_mut(session_ref) {
+                    session.screencast = None;
                 }
                 if self.cast_for_all(connection, &real).is_none() {
-                    return self.forward(seat, command, &real, Purpose::Forward, turn);
+                    return self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
-                self.recast(connection, &real, before, turn);
-                turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+                self.restart_screencast(connection, &real, before, turn);
+                turn.effects
+                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
             }
         }
     }
 
     fn start_screencast(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         connection: ConnectionId,
         real: &SessionId,
         command: Command,
         turn: &mut Turn,
     ) {
-        let asker = Asker::new(seat, &command);
+        let asker = Asker::new(session_ref, &command);
         let before = self.cast_for_all(connection, real);
         let wanted = command.read_params::<Cast>().and_then(|wanted| match &before {
             Some(running) if running.format() != wanted.format() => Err(Error::server(format!(
@@ -126,57 +132,68 @@ impl Relay {
         };
         let Some(target) = self.target_mut(connection, real) else { return };
         if before.is_none() {
-            target.shared.acknowledged = Acknowledged::default();
+            target.state.acknowledged = Acknowledged::default();
         }
-        let acknowledged = target.shared.acknowledged;
+        let acknowledged = target.state.acknowledged;
         let since = self.commands;
-        if let Some(on) = self.virtual_mut(seat) {
-            on.screencast = Some(Watching { wanted, since, acknowledged });
+        if let Some(session) = self.target_session_mut(session_ref) {
+            session.screencast = Some(WatchedScreencast { wanted, since, acknowledged });
         }
         let Some(cast) = self.cast_for_all(connection, real) else { return };
         if before.as_ref() == Some(&cast) {
             return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
         }
         if before.is_some() {
-            self.tell_target(connection, real, STOP, None, turn);
+            self.send_to_target(connection, real, STOP, None, turn);
         }
         let command = match before {
             Some(_) => Command { params: Some(Payload::of(&cast)), ..command },
             None => command,
         };
-        self.forward(seat, command, real, Purpose::Wish(Before::NoScreencast { since }), turn);
+        self.forward(
+            session_ref,
+            command,
+            real,
+            Purpose::OverrideValue(Rollback::NoScreencast { since }),
+            turn,
+        );
     }
 
     /// Chrome would not cast as a session wished: it casts for the others as before. It may have been
     /// told again meanwhile, for another's sake.
-    pub(crate) fn take_screencast_back(&mut self, seat: &Seat, since: u64, turn: &mut Turn) {
-        let Some(connection) = self.connection_of(seat) else { return };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        if on.screencast.take_if(|watching| watching.since == since).is_none() {
+    pub(crate) fn screencast_refused(
+        &mut self,
+        session_ref: &SessionRef,
+        since: u64,
+        turn: &mut Turn,
+    ) {
+        let Some(connection) = self.connection_of(session_ref) else { return };
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        if session.screencast.take_if(|watching| watching.since == since).is_none() {
             return;
         }
-        let real = on.real.clone();
-        self.tell_target(connection, &real, STOP, None, turn);
+        let real = session.real.clone();
+        self.send_to_target(connection, &real, STOP, None, turn);
         if let Some(cast) = self.cast_for_all(connection, &real) {
-            self.tell_target(connection, &real, START, Some(Payload::of(&cast)), turn);
+            self.send_to_target(connection, &real, START, Some(Payload::of(&cast)), turn);
         }
     }
 
     /// A session that watched has ended.
-    pub(crate) fn leave_screencast(
+    pub(crate) fn release_screencast(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        gone: Watching,
+        gone: WatchedScreencast,
         turn: &mut Turn,
     ) {
         let others = self.cast_for_all(connection, real);
         let before = others.map_or(gone.wanted.clone(), |others| others.with(&gone.wanted));
-        self.recast(connection, real, Some(before), turn);
+        self.restart_screencast(connection, real, Some(before), turn);
     }
 
     /// Fewer watch than before: casts no larger than they want, or not at all.
-    fn recast(
+    fn restart_screencast(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -187,44 +204,45 @@ impl Relay {
         if now == before {
             return;
         }
-        self.tell_target(connection, real, STOP, None, turn);
+        self.send_to_target(connection, real, STOP, None, turn);
         if let Some(cast) = now {
-            self.tell_target(connection, real, START, Some(Payload::of(&cast)), turn);
+            self.send_to_target(connection, real, START, Some(Payload::of(&cast)), turn);
         }
     }
 
     /// What Chrome must cast so that everybody sees enough.
     fn cast_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<Cast> {
-        let watching = self.over(connection, real).filter_map(|on| on.screencast.as_ref());
+        let watching =
+            self.sessions_on(connection, real).filter_map(|session| session.screencast.as_ref());
         watching.map(|it| it.wanted.clone()).reduce(|all, wanted| all.with(&wanted))
     }
 
-    fn acknowledge(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    fn acknowledge(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Ack {
             session_id: i64,
         }
 
-        let asker = Asker::new(seat, &command);
+        let asker = Asker::new(session_ref, &command);
         let cast = match command.read_params::<Ack>() {
             Ok(Ack { session_id }) => session_id,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
-        let own = on.screencast.as_mut().map(|watching| {
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
+        let own = session.screencast.as_mut().map(|watching| {
             watching.acknowledged = watching.acknowledged.and(cast);
             watching.acknowledged
         });
-        let Some(target) = self.target_under_mut(seat) else { return };
+        let Some(target) = self.target_under_mut(session_ref) else { return };
         match own {
-            Some(own) if own <= target.shared.acknowledged => {
+            Some(own) if own <= target.state.acknowledged => {
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             }
             own => {
-                target.shared.acknowledged = own.unwrap_or(target.shared.acknowledged);
-                self.forward(seat, command, &real, Purpose::Forward, turn);
+                target.state.acknowledged = own.unwrap_or(target.state.acknowledged);
+                self.forward(session_ref, command, &real, Purpose::Forward, turn);
             }
         }
     }

@@ -8,7 +8,7 @@ use shared_protocol::{Payload as _, SessionId};
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -53,28 +53,33 @@ impl ShortScripts {
 }
 
 impl Relay {
-    pub(crate) fn script_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
+    pub(crate) fn script_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
         if command.method.starts_with("Page.addScript") {
-            on.short_scripts.add(&command);
-            return self.forward(seat, command, &real, Purpose::AddScript, turn);
+            session.short_scripts.add(&command);
+            return self.forward(session_ref, command, &real, Purpose::AddScript, turn);
         }
         let named = command.read_params::<Script>().map(|script| {
-            on.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
+            session.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
         });
-        let own = named.ok().filter(|identifier| on.scripts.remove(identifier));
+        let own = named.ok().filter(|identifier| session.scripts.remove(identifier));
         if let Some(identifier) = own {
-            let connection = self.connection_of(seat);
+            let connection = self.connection_of(session_ref);
             if connection.is_some_and(|it| self.forget_deferred_script(it, &real, &identifier)) {
-                let asker = Asker::new(seat, &command);
+                let asker = Asker::new(session_ref, &command);
                 return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             }
             let params = Some(Payload::of(&Script { identifier }));
-            self.forward(seat, Command { params, ..command }, &real, Purpose::Forward, turn);
+            self.forward(session_ref, Command { params, ..command }, &real, Purpose::Forward, turn);
         } else {
             let error = Error::server("Script not found");
-            turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+            turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
         }
     }
 
@@ -88,9 +93,9 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Ok(script) = result.read::<Script>() else { return };
-        match asker.and_then(|asker| self.virtual_mut(&asker.seat)) {
-            Some(on) => {
-                on.scripts.insert(script.identifier);
+        match asker.and_then(|asker| self.target_session_mut(&asker.session)) {
+            Some(session) => {
+                session.scripts.insert(script.identifier);
             }
             // Its owner left before Chrome could name it.
             None => self.remove_script(connection, real, script.identifier, turn),
@@ -102,44 +107,49 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        owner: &Seat,
+        owner: &SessionRef,
         given: String,
         result: &Payload,
         turn: &mut Turn,
     ) {
         let Ok(Script { identifier }) = result.read() else { return };
-        match self.virtual_mut(owner).filter(|on| on.scripts.contains(&given)) {
-            Some(on) => {
-                on.scripts.remove(&given);
-                on.scripts.insert(identifier.clone());
-                on.deferred_scripts.insert(given, identifier);
+        match self.target_session_mut(owner).filter(|session| session.scripts.contains(&given)) {
+            Some(session) => {
+                session.scripts.remove(&given);
+                session.scripts.insert(identifier.clone());
+                session.deferred_scripts.insert(given, identifier);
             }
             None => self.remove_script(connection, real, identifier, turn),
         }
     }
 
-    pub(crate) fn binding_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, &command);
+    pub(crate) fn binding_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, &command);
         let Binding { name } = match command.read_params() {
             Ok(binding) => binding,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(on) = self.virtual_mut(seat) else { return };
-        let real = on.real.clone();
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        let real = session.real.clone();
         if command.method == "Runtime.addBinding" {
-            on.bindings.insert(name);
-            return self.forward(seat, command, &real, Purpose::Forward, turn);
+            session.bindings.insert(name);
+            return self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
-        on.bindings.remove(&name);
-        if self.others(seat).any(|other| other.bindings.contains(&name)) {
+        session.bindings.remove(&name);
+        if self.other_sessions(session_ref).any(|other| other.bindings.contains(&name)) {
             turn.effects.push(asker.reply(Ok(Payload::empty_object())));
         } else {
-            self.forward(seat, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
     }
 
     /// A session has ended: what it put into the page's documents goes.
-    pub(crate) fn leave_scripts(
+    pub(crate) fn release_scripts(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -151,9 +161,9 @@ impl Relay {
             self.remove_script(connection, real, identifier.clone(), turn);
         }
         for name in bindings {
-            if !self.over(connection, real).any(|on| on.bindings.contains(name)) {
+            if !self.sessions_on(connection, real).any(|session| session.bindings.contains(name)) {
                 let binding = Payload::of(&Binding { name: name.clone() });
-                self.tell_target(connection, real, "Runtime.removeBinding", Some(binding), turn);
+                self.send_to_target(connection, real, "Runtime.removeBinding", Some(binding), turn);
             }
         }
     }
@@ -167,7 +177,7 @@ impl Relay {
     ) {
         let script = Some(Payload::of(&Script { identifier }));
         let method = "Page.removeScriptToEvaluateOnNewDocument";
-        self.tell_target(connection, real, method, script, turn);
+        self.send_to_target(connection, real, method, script, turn);
     }
 }
 

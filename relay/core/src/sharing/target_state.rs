@@ -7,8 +7,8 @@ use serde::Deserialize;
 use shared_protocol::{Payload as _, RequestId};
 
 use crate::cdp::payload::Payload;
-use crate::requests::deferred_replies::Later;
-use crate::sharing::breakpoints::Standstill;
+use crate::requests::deferred_replies::DeferredReply;
+use crate::sharing::breakpoints::PauseState;
 use crate::sharing::dialogs::Dialog;
 use crate::sharing::interception::paused::PausedRequests;
 use crate::sharing::screencast::Acknowledged;
@@ -17,23 +17,23 @@ use crate::sharing::screencast::Acknowledged;
 const MAX_CONTEXTS: usize = 4096;
 
 /// How many bytes of other events of one target are kept; the oldest go first.
-const MAX_JOURNAL: usize = 8 * 1024 * 1024;
+const MAX_REPLAY_LOG: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
+pub(crate) struct TargetState {
     /// The domains that are on in Chrome for clients.
     pub(crate) domains: BTreeMap<String, Domain>,
     /// The domains that have ever been switched on: their events are for those who did.
     pub(crate) switched: BTreeSet<String>,
     contexts: Vec<(i64, Payload)>,
     pub(crate) worker_loaded: Option<Payload>,
-    journal: Journal,
+    replay_log: ReplayLog,
     /// Auto-attach as Chrome does it: whether children wait to be let run.
     pub(crate) auto_attach: Option<bool>,
     /// The last request to run something in the page that has ended.
-    pub(crate) last_run: RequestId,
+    pub(crate) last_completed_run: RequestId,
     pub(crate) dialog: Option<Dialog>,
-    pub(crate) standstill: Standstill,
+    pub(crate) pause: PauseState,
     pub(crate) paused: PausedRequests,
     /// Up to where somebody has acknowledged a screencast.
     pub(crate) acknowledged: Acknowledged,
@@ -49,19 +49,19 @@ pub(crate) struct Domain {
     /// What Chrome answered, once it has.
     pub(crate) result: Option<Payload>,
     /// Who else asked before Chrome had answered.
-    pub(crate) waiting: Vec<Later>,
+    pub(crate) waiting: Vec<DeferredReply>,
 }
 
 /// Events that Chrome sends once, to the first who asks.
 #[derive(Debug, Default)]
-struct Journal {
+struct ReplayLog {
     entries: VecDeque<(String, Payload)>,
     bytes: usize,
 }
 
-impl Shared {
+impl TargetState {
     /// Keeps what a later session will have to be told.
-    pub(crate) fn note(&mut self, method: &str, params: &Payload) {
+    pub(crate) fn record(&mut self, method: &str, params: &Payload) {
         let (domain, _) = method.split_once('.').unwrap_or_default();
         let is_told_once = matches!(domain, "Runtime" | "Debugger" | "CSS" | "Audits" | "Log");
         if is_told_once && !self.domains.contains_key(domain) {
@@ -84,16 +84,16 @@ impl Shared {
                 }
             }
             "Runtime.executionContextsCleared" => self.contexts.clear(),
-            "Debugger.resumed" => self.standstill.is_paused = false,
+            "Debugger.resumed" => self.pause.is_paused = false,
             "Inspector.workerScriptLoaded" => self.worker_loaded = Some(params.clone()),
             "Debugger.scriptParsed"
             | "Debugger.scriptFailedToParse"
             | "CSS.styleSheetAdded"
             | "Audits.issueAdded"
-            | "Log.entryAdded" => self.journal.add(method, params.clone()),
+            | "Log.entryAdded" => self.replay_log.add(method, params.clone()),
             "CSS.styleSheetRemoved" => {
                 if let Ok(StyleSheetRemoved { style_sheet_id }) = params.read() {
-                    self.journal.remove_style_sheet(&style_sheet_id);
+                    self.replay_log.remove_style_sheet(&style_sheet_id);
                 }
             }
             _ => {}
@@ -102,14 +102,19 @@ impl Shared {
 
     /// The page itself has navigated.
     pub(crate) fn document_gone(&mut self) {
-        self.journal = Journal::default();
+        self.replay_log = ReplayLog::default();
     }
 
     /// What Chrome has told about a domain so far, in order.
-    pub(crate) fn history(&self, domain: &str) -> Vec<(String, Payload)> {
+    pub(crate) fn replay(&self, domain: &str) -> Vec<(String, Payload)> {
         let of_domain = |method: &str| method.split('.').next() == Some(domain);
-        let mut events: Vec<(String, Payload)> =
-            self.journal.entries.iter().filter(|(method, _)| of_domain(method)).cloned().collect();
+        let mut events: Vec<(String, Payload)> = self
+            .replay_log
+            .entries
+            .iter()
+            .filter(|(method, _)| of_domain(method))
+            .cloned()
+            .collect();
         if domain == "Runtime" {
             let created = |(_, params): &(i64, Payload)| {
                 ("Runtime.executionContextCreated".to_owned(), params.clone())
@@ -130,20 +135,20 @@ impl Shared {
     /// A domain is off in Chrome.
     pub(crate) fn forget(&mut self, domain: &str) {
         self.domains.remove(domain);
-        self.journal.forget(domain);
+        self.replay_log.forget(domain);
         match domain {
             "Runtime" => self.contexts.clear(),
-            "Debugger" => self.standstill = Standstill::default(),
+            "Debugger" => self.pause = PauseState::default(),
             _ => {}
         }
     }
 }
 
-impl Journal {
+impl ReplayLog {
     fn add(&mut self, method: &str, params: Payload) {
         self.bytes += params.as_str().len();
         self.entries.push_back((method.to_owned(), params));
-        while self.bytes > MAX_JOURNAL
+        while self.bytes > MAX_REPLAY_LOG
             && let Some((_, oldest)) = self.entries.pop_front()
         {
             self.bytes -= oldest.as_str().len();
@@ -196,78 +201,82 @@ mod tests {
 
     #[test]
     fn a_newcomer_hears_of_the_contexts_that_are_left_in_order() {
-        let mut shared = listening();
+        let mut state = listening();
         for id in [3, 1, 2, 3] {
-            note(
-                &mut shared,
+            record(
+                &mut state,
                 "Runtime.executionContextCreated",
                 &json!({ "context": { "id": id } }),
             );
         }
-        note(&mut shared, "Runtime.executionContextDestroyed", &json!({ "executionContextId": 2 }));
+        record(
+            &mut state,
+            "Runtime.executionContextDestroyed",
+            &json!({ "executionContextId": 2 }),
+        );
         assert_eq!(
-            told(&shared, "Runtime"),
+            replayed(&state, "Runtime"),
             [json!({ "context": { "id": 1 } }), json!({ "context": { "id": 3 } })]
         );
-        note(&mut shared, "Runtime.executionContextsCleared", &json!({}));
-        assert_eq!(told(&shared, "Runtime"), Vec::<serde_json::Value>::new());
+        record(&mut state, "Runtime.executionContextsCleared", &json!({}));
+        assert_eq!(replayed(&state, "Runtime"), Vec::<serde_json::Value>::new());
     }
 
     #[test]
     fn a_navigation_of_the_page_itself_ends_what_was_told_of_its_document() {
-        let mut shared = listening();
-        note(&mut shared, "Debugger.scriptParsed", &json!({ "scriptId": "1" }));
-        assert_eq!(told(&shared, "Debugger"), [json!({ "scriptId": "1" })]);
-        shared.document_gone();
-        assert!(told(&shared, "Debugger").is_empty());
+        let mut state = listening();
+        record(&mut state, "Debugger.scriptParsed", &json!({ "scriptId": "1" }));
+        assert_eq!(replayed(&state, "Debugger"), [json!({ "scriptId": "1" })]);
+        state.document_gone();
+        assert!(replayed(&state, "Debugger").is_empty());
     }
 
     #[test]
     fn a_style_sheet_that_has_gone_is_not_told() {
-        let mut shared = listening();
+        let mut state = listening();
         for id in ["1", "2"] {
             let header = json!({ "header": { "styleSheetId": id } });
-            note(&mut shared, "CSS.styleSheetAdded", &header);
+            record(&mut state, "CSS.styleSheetAdded", &header);
         }
-        note(&mut shared, "CSS.styleSheetRemoved", &json!({ "styleSheetId": "1" }));
-        assert_eq!(told(&shared, "CSS"), [json!({ "header": { "styleSheetId": "2" } })]);
+        record(&mut state, "CSS.styleSheetRemoved", &json!({ "styleSheetId": "1" }));
+        assert_eq!(replayed(&state, "CSS"), [json!({ "header": { "styleSheetId": "2" } })]);
     }
 
     #[test]
     fn the_journal_loses_its_oldest_entries_at_its_limit() {
-        let mut shared = listening();
-        let long = "x".repeat(MAX_JOURNAL / 2);
+        let mut state = listening();
+        let long = "x".repeat(MAX_REPLAY_LOG / 2);
         for id in 1..=3 {
-            note(&mut shared, "Log.entryAdded", &json!({ "id": id, "text": long }));
+            record(&mut state, "Log.entryAdded", &json!({ "id": id, "text": long }));
         }
         let ids: Vec<_> =
-            told(&shared, "Log").into_iter().map(|entry| entry["id"].clone()).collect();
+            replayed(&state, "Log").into_iter().map(|entry| entry["id"].clone()).collect();
         assert_eq!(ids, [json!(3)]);
     }
 
     #[test]
     fn what_comes_after_a_domain_was_switched_off_is_not_kept() {
-        let mut shared = listening();
-        shared.forget("Log");
-        note(&mut shared, "Log.entryAdded", &json!({ "id": 1 }));
-        assert_eq!(told(&shared, "Log"), Vec::<serde_json::Value>::new());
+        let mut state = listening();
+        state.forget("Log");
+        record(&mut state, "Log.entryAdded", &json!({ "id": 1 }));
+        assert_eq!(replayed(&state, "Log"), Vec::<serde_json::Value>::new());
     }
 
-    fn listening() -> Shared {
-        let mut shared = Shared::default();
+    fn listening() -> TargetState {
+        let mut state = TargetState::default();
         for domain in ["Runtime", "Debugger", "CSS", "Log"] {
-            let on = Domain { attempt: 0, params: None, result: None, waiting: Vec::new() };
-            shared.domains.insert(domain.to_owned(), on);
+            let session = Domain { attempt: 0, params: None, result: None, waiting: Vec::new() };
+            state.domains.insert(domain.to_owned(), session);
         }
-        shared
+        state
     }
 
-    fn note(shared: &mut Shared, method: &str, params: &serde_json::Value) {
-        shared.note(method, &Payload::of(params));
+    fn record(state: &mut TargetState, method: &str, params: &serde_json::Value) {
+        state.record(method, &Payload::of(params));
     }
 
-    fn told(shared: &Shared, domain: &str) -> Vec<serde_json::Value> {
-        let events = shared.history(domain).into_iter();
+    fn replayed(state: &TargetState, domain: &str) -> Vec<serde_json::Value> {
+        let events = state.replay(domain).into_iter();
         events.map(|(_, params)| serde_json::from_str(params.as_str()).unwrap()).collect()
     }
 }

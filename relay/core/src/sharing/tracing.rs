@@ -7,7 +7,7 @@ use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::cdp::{Command, Error};
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -24,70 +24,76 @@ pub(crate) struct Trace {
 
 impl Relay {
     /// Tracing and streams on a browser-level session: one tab does it all.
-    pub(crate) fn stream_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn stream_command(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         let starts = command.method == "Tracing.start";
-        let known = self.trace_of(seat.client).map(|trace| trace.real.clone());
+        let known = self.trace_of(session_ref.client).map(|trace| trace.real.clone());
         let real = match known {
             Some(real) if !starts => Ok(real),
-            Some(_) | None => self.any_tab(seat),
+            Some(_) | None => self.any_tab(session_ref),
         };
         let real = match real {
             Ok(real) => real,
             Err(error) => {
-                return turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+                return turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
             }
         };
         match command.method.as_str() {
-            "Tracing.start" => self.start_trace(seat, &real, command, turn),
-            END => self.end_trace(seat, &real, command, turn),
-            _ => self.forward(seat, command, &real, Purpose::Forward, turn),
+            "Tracing.start" => self.start_tracing(session_ref, &real, command, turn),
+            END => self.end_tracing(session_ref, &real, command, turn),
+            _ => self.forward(session_ref, command, &real, Purpose::Forward, turn),
         }
     }
 
     /// `Tracing.start`, for what may be traced.
-    pub(crate) fn start_trace(
+    pub(crate) fn start_tracing(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         real: &SessionId,
         command: Command,
         turn: &mut Turn,
     ) {
-        let asker = Asker::new(seat, &command);
+        let asker = Asker::new(session_ref, &command);
         match categories::limited(command) {
-            Ok(command) => self.forward(seat, command, real, Purpose::StartTrace, turn),
+            Ok(command) => self.forward(session_ref, command, real, Purpose::StartTrace, turn),
             Err(error) => turn.effects.push(asker.reply(Err(error))),
         }
     }
 
     /// `Tracing.end` ends what this client traces, and nobody else's.
-    pub(crate) fn end_trace(
+    pub(crate) fn end_tracing(
         &mut self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         real: &SessionId,
         command: Command,
         turn: &mut Turn,
     ) {
-        if self.traces(seat.client, real) {
-            self.forward(seat, command, real, Purpose::Forward, turn);
+        if self.is_tracing(session_ref.client, real) {
+            self.forward(session_ref, command, real, Purpose::Forward, turn);
         } else {
             let error = Error::server("Tracing is not started");
-            turn.effects.push(Asker::new(seat, &command).reply(Err(error)));
+            turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
         }
     }
 
     /// Whether a client traces with this tab, or is about to.
-    fn traces(&self, client: ClientId, real: &SessionId) -> bool {
+    fn is_tracing(&self, client: ClientId, real: &SessionId) -> bool {
         let Some(state) = self.clients.get(client) else { return false };
         let on_browser = state.trace.as_ref().is_some_and(|it| it.is_running && &it.real == real);
         on_browser
             || self.target(state.connection, real).is_some_and(|target| {
-                let own = target.seats.iter().filter(|seat| seat.client == client);
-                own.filter_map(|seat| self.virtual_of(seat)).any(|on| on.tracing)
+                let own = target.sessions.iter().filter(|session_ref| session_ref.client == client);
+                own.filter_map(|session_ref| self.target_session(session_ref))
+                    .any(|session| session.tracing)
             })
             || self.requests.any(|request| {
                 matches!(request.purpose, Purpose::StartTrace)
                     && request.session.as_ref() == Some(real)
-                    && request.asker.as_ref().is_some_and(|asker| asker.seat.client == client)
+                    && request.asker.as_ref().is_some_and(|asker| asker.session.client == client)
             })
     }
 
@@ -99,55 +105,59 @@ impl Relay {
         real: SessionId,
         turn: &mut Turn,
     ) {
-        let Some(seat) = asker.map(|asker| &asker.seat) else {
-            return self.tell_target(connection, &real, END, None, turn);
+        let Some(session_ref) = asker.map(|asker| &asker.session) else {
+            return self.send_to_target(connection, &real, END, None, turn);
         };
-        if let Some(on) = self.virtual_mut(seat) {
-            on.tracing = true;
-        } else if let Some(client) = self.clients.get_mut(seat.client) {
-            let session = seat.session.clone();
+        if let Some(session) = self.target_session_mut(session_ref) {
+            session.tracing = true;
+        } else if let Some(client) = self.clients.get_mut(session_ref.client) {
+            let session = session_ref.session.clone();
             client.trace = Some(Trace { session, real, is_running: true });
         }
     }
 
     /// Who hears of a trace; the last time, if it is complete.
-    pub(crate) fn tracers(
+    pub(crate) fn tracing_sessions(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
         is_complete: bool,
-    ) -> Vec<Seat> {
-        let mut tracers = Vec::new();
-        for seat in self.target(connection, real).map(|it| it.seats.clone()).unwrap_or_default() {
-            if let Some(on) = self.virtual_mut(&seat).filter(|on| on.tracing) {
-                on.tracing = !is_complete;
-                tracers.push(seat);
+    ) -> Vec<SessionRef> {
+        let mut tracing_sessions = Vec::new();
+        for session_ref in
+            self.target(connection, real).map(|it| it.sessions.clone()).unwrap_or_default()
+        {
+            if let Some(session) =
+                self.target_session_mut(&session_ref).filter(|session| session.tracing)
+            {
+                session.tracing = !is_complete;
+                tracing_sessions.push(session_ref);
             }
         }
         for client in self.clients.of(connection) {
             let trace = self.clients.get_mut(client).and_then(|client| client.trace.as_mut());
             if let Some(trace) = trace.filter(|trace| trace.is_running && &trace.real == real) {
                 trace.is_running = !is_complete;
-                tracers.push(Seat { client, session: trace.session.clone() });
+                tracing_sessions.push(SessionRef { client, session: trace.session.clone() });
             }
         }
-        tracers
+        tracing_sessions
     }
 
     /// A browser-level session has ended, and its trace with it.
-    pub(crate) fn leave_trace(
+    pub(crate) fn release_trace(
         &mut self,
         connection: ConnectionId,
         trace: Option<Trace>,
         turn: &mut Turn,
     ) {
         if let Some(Trace { real, is_running: true, .. }) = trace {
-            self.tell_target(connection, &real, END, None, turn);
+            self.send_to_target(connection, &real, END, None, turn);
         }
     }
 
     /// Ends what confined clients trace with a tab, which is not for them any more.
-    pub(crate) fn end_traces(
+    pub(crate) fn end_tracing_of_confined(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -156,14 +166,14 @@ impl Relay {
         for id in self.clients.of(connection) {
             let client = self.clients.get_mut(id).filter(|client| client.confinement.is_some());
             let trace = client.and_then(|it| it.trace.take_if(|trace| &trace.real == real));
-            self.leave_trace(connection, trace, turn);
+            self.release_trace(connection, trace, turn);
         }
     }
 
     /// Takes the trace of a session away from its client, if it has one.
-    pub(crate) fn take_trace(&mut self, seat: &Seat) -> Option<Trace> {
-        let trace = &mut self.clients.get_mut(seat.client)?.trace;
-        trace.take_if(|trace| trace.session == seat.session)
+    pub(crate) fn take_trace(&mut self, session_ref: &SessionRef) -> Option<Trace> {
+        let trace = &mut self.clients.get_mut(session_ref.client)?.trace;
+        trace.take_if(|trace| trace.session == session_ref.session)
     }
 
     /// The trace of a client, as long as the tab that has it is there.

@@ -5,8 +5,8 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_domain::{InfoEvent, TargetCrashed, TargetDestroyed};
-use crate::ids::{ConnectionId, Seat};
-use crate::sessions::attach::look_at_url;
+use crate::ids::{ConnectionId, SessionRef};
+use crate::sessions::attach::warn_of_empty_url;
 use crate::sessions::model::Session;
 use crate::targets::model::Target;
 use crate::turn::Turn;
@@ -22,8 +22,8 @@ impl Relay {
         if self.target(connection, real).is_none_or(|target| target.parent.is_some()) {
             return;
         }
-        for seat in self.clients.seats(connection, Session::is_browser_with_auto_attach) {
-            self.auto_attach_tab(&seat, real, turn);
+        for session_ref in self.clients.sessions(connection, Session::is_browser_with_auto_attach) {
+            self.auto_attach_tab(&session_ref, real, turn);
         }
     }
 
@@ -35,7 +35,7 @@ impl Relay {
     ) {
         let Some(target) = self.target(connection, real) else { return };
         for info in [Some(target.info.clone()), target.tab_info()].into_iter().flatten() {
-            self.tell_discoverers(connection, target, "Target.targetInfoChanged", info, turn);
+            self.notify_discoverers(connection, target, "Target.targetInfoChanged", info, turn);
         }
     }
 
@@ -55,31 +55,32 @@ impl Relay {
         let attached = target.parent.is_some();
         for info in [target.tab_info(), Some(target.info.clone())].into_iter().flatten() {
             if !self.discoverers(connection, target, &info).is_empty() {
-                look_at_url("Target.targetCreated sent", &info, turn);
+                warn_of_empty_url("Target.targetCreated sent", &info, turn);
             }
             let info = TargetInfo { attached, ..info };
-            self.tell_discoverers(connection, target, "Target.targetCreated", info, turn);
+            self.notify_discoverers(connection, target, "Target.targetCreated", info, turn);
         }
     }
 
     /// Tells one who follows targets of a tab that was kept from it.
     pub(crate) fn announce_late(
         &self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         connection: ConnectionId,
         real: &SessionId,
         turn: &mut Turn,
     ) {
-        let discover = self.clients.session(seat).and_then(|session| session.discover.as_ref());
+        let discover =
+            self.clients.session(session_ref).and_then(|session| session.discover.as_ref());
         let (Some(filter), Some(target)) = (discover, self.target(connection, real)) else {
             return;
         };
-        if !self.sees(seat.client, connection, real) {
+        if !self.sees(session_ref.client, connection, real) {
             return;
         }
         let infos = [target.tab_info(), Some(target.info.clone())].into_iter().flatten();
         for info in infos.filter(|info| filter.admits(&info.kind)) {
-            turn.event(seat, "Target.targetCreated", &InfoEvent::of(info));
+            turn.event(session_ref, "Target.targetCreated", &InfoEvent::of(info));
         }
     }
 
@@ -96,8 +97,8 @@ impl Relay {
         let Some(target) = self.target(connection, real) else { return };
         let target_id = target.info.target_id.clone();
         let crashed = TargetCrashed { target_id, status: "crashed", error_code: 0 };
-        for seat in self.discoverers(connection, target, &target.info) {
-            turn.event(&seat, "Target.targetCrashed", &crashed);
+        for session_ref in self.discoverers(connection, target, &target.info) {
+            turn.event(&session_ref, "Target.targetCrashed", &crashed);
         }
     }
 
@@ -114,12 +115,12 @@ impl Relay {
             return;
         }
         let gone = TargetDestroyed { target_id: info.target_id.clone() };
-        for seat in self.discoverers(connection, target, info) {
-            turn.event(&seat, "Target.targetDestroyed", &gone);
+        for session_ref in self.discoverers(connection, target, info) {
+            turn.event(&session_ref, "Target.targetDestroyed", &gone);
         }
     }
 
-    fn tell_discoverers(
+    fn notify_discoverers(
         &self,
         connection: ConnectionId,
         target: &Target,
@@ -127,10 +128,10 @@ impl Relay {
         info: TargetInfo,
         turn: &mut Turn,
     ) {
-        let seats = self.discoverers(connection, target, &info);
+        let sessions = self.discoverers(connection, target, &info);
         let event = InfoEvent::of(info);
-        for seat in seats {
-            turn.event(&seat, method, &event);
+        for session_ref in sessions {
+            turn.event(&session_ref, method, &event);
         }
     }
 
@@ -140,15 +141,15 @@ impl Relay {
         connection: ConnectionId,
         target: &Target,
         info: &TargetInfo,
-    ) -> Vec<Seat> {
-        let mut seats = self.clients.seats(connection, |session: &Session| {
+    ) -> Vec<SessionRef> {
+        let mut sessions = self.clients.sessions(connection, |session: &Session| {
             session.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
         });
-        seats.retain(|seat| !target.hidden_from.contains(seat));
+        sessions.retain(|session_ref| !target.hidden_from.contains(session_ref));
         let extension = self.extensions.get(connection);
         if extension.is_none_or(|extension| !extension.targets.is_web(target)) {
-            seats.retain(|seat| !self.is_confined(seat.client));
+            sessions.retain(|session_ref| !self.is_confined(session_ref.client));
         }
-        seats
+        sessions
     }
 }

@@ -9,18 +9,18 @@ use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
-use crate::requests::deferred_replies::LocalAnswer;
+use crate::requests::deferred_replies::ReplyBody;
 use crate::requests::purpose::Purpose;
-use crate::sessions::attach::look_at_url;
+use crate::sessions::attach::warn_of_empty_url;
 use crate::sessions::model::{Kind, Session};
 use crate::settings::auto_attach::SetAutoAttach;
 use crate::targets::model::Target;
 use crate::turn::Turn;
 
 /// How long a frame or worker may be kept from running by sessions that asked for that.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_WAIT_FOR_SESSIONS: Duration = Duration::from_secs(5);
 
 const AUTO_ATTACH: &str = "Target.setAutoAttach";
 
@@ -31,21 +31,26 @@ const RESUME: &str = "Runtime.runIfWaitingForDebugger";
 
 impl Relay {
     /// `Target.setAutoAttach` on a session over a target. Chrome attaches once, to everything.
-    pub(crate) fn set_children_wanted(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, &command);
+    pub(crate) fn set_target_auto_attach(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, &command);
         let wanted = match command.read_params::<SetAutoAttach>() {
             Ok(wanted) => wanted.wanted(),
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(connection) = self.connection_of(session_ref) else { return };
         let is_off = wanted.is_none();
-        let Some(session) = self.clients.session_mut(seat) else { return };
+        let Some(session) = self.clients.session_mut(session_ref) else { return };
         session.auto_attach = wanted;
         if is_off {
-            self.end_automatic_children(seat, turn);
+            self.end_automatic_children(session_ref, turn);
         }
-        let Some(target) = self.target_under(seat) else { return };
-        let (real, is) = (target.session.clone(), target.shared.auto_attach);
+        let Some(target) = self.target_under(session_ref) else { return };
+        let (real, is) = (target.session.clone(), target.state.auto_attach);
         let should = self.auto_attach_for_all(connection, &real);
         let is_known = !self.requests.any(|request| {
             matches!(request.purpose, Purpose::AutoAttach)
@@ -58,35 +63,35 @@ impl Relay {
             if is_off {
                 turn.effects.push(asker.reply(Ok(Payload::empty_object())));
             } else {
-                self.answer_in_turn(asker, LocalAnswer::Children, turn);
+                self.reply_in_order(asker, ReplyBody::Children, turn);
             }
             return;
         }
         if let Some(target) = self.target_mut(connection, &real) {
-            target.shared.auto_attach = should;
+            target.state.auto_attach = should;
         }
         let command = Command { params: Some(auto_attach_params(should)), ..command };
-        self.forward(seat, command, &real, Purpose::AutoAttach, turn);
+        self.forward(session_ref, command, &real, Purpose::AutoAttach, turn);
     }
 
     /// What Chrome must do so that every session is told of what it wants: whether children wait.
     fn auto_attach_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
-        self.auto_attach_wished(connection, real)
-            .or_else(|| self.needs_children(connection, real).then_some(false))
+        self.auto_attach_requested(connection, real)
+            .or_else(|| self.has_use_for_children(connection, real).then_some(false))
     }
 
     /// What the sessions over a target asked for.
-    fn auto_attach_wished(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
-        let seats = &self.target(connection, real)?.seats;
-        seats
+    fn auto_attach_requested(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+        let sessions = &self.target(connection, real)?.sessions;
+        sessions
             .iter()
-            .filter_map(|seat| self.clients.session(seat)?.auto_attach.as_ref())
+            .filter_map(|session_ref| self.clients.session(session_ref)?.auto_attach.as_ref())
             .map(|wanted| wanted.wait)
             .reduce(|one, other| one || other)
     }
 
     /// Whether the children of a target are of use though nobody asked for them there.
-    fn needs_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    fn has_use_for_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
         self.is_followed(connection, real) || self.uses_children(connection, real)
     }
 
@@ -107,24 +112,25 @@ impl Relay {
     fn uses_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
         let Some(extension) = self.extensions.get(connection) else { return false };
         let target = extension.targets.by_session(real);
-        let is_on = target.is_some_and(|target| target.shared.auto_attach.is_some());
-        let is_used =
-            |child: &&Target| child.seats.iter().any(|seat| self.clients.session(seat).is_some());
+        let is_on = target.is_some_and(|target| target.state.auto_attach.is_some());
+        let is_used = |child: &&Target| {
+            child.sessions.iter().any(|session_ref| self.clients.session(session_ref).is_some())
+        };
         is_on && extension.targets.below(real).iter().any(is_used)
     }
 
     /// Brings Chrome to attach to what is wanted by those who did not ask for it on the target
     /// itself.
-    pub(crate) fn settle_children(&mut self, turn: &mut Turn) {
+    pub(crate) fn apply_auto_attach(&mut self, turn: &mut Turn) {
         if !std::mem::take(&mut self.children_changed) {
             return;
         }
         let mut due = Vec::new();
         for (connection, extension) in self.extensions.iter() {
             for target in extension.targets.iter() {
-                let (real, is) = (&target.session, target.shared.auto_attach);
+                let (real, is) = (&target.session, target.state.auto_attach);
                 // Whoever wishes it has asked for it, or will.
-                if self.auto_attach_wished(connection, real).is_none()
+                if self.auto_attach_requested(connection, real).is_none()
                     && is != self.auto_attach_for_all(connection, real)
                     && (is.is_some() || extension.presence.is_connected())
                 {
@@ -135,13 +141,13 @@ impl Relay {
         for (connection, real) in due {
             let should = self.auto_attach_for_all(connection, &real);
             let Some(target) = self.target_mut(connection, &real) else { continue };
-            target.shared.auto_attach = should;
+            target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
             if should.is_some() {
                 let command = (AUTO_ATTACH, params);
                 self.ask(connection, None, Some(&real), command, Purpose::AutoAttach, turn);
             } else {
-                self.tell_target(connection, &real, AUTO_ATTACH, params, turn);
+                self.send_to_target(connection, &real, AUTO_ATTACH, params, turn);
             }
         }
     }
@@ -154,16 +160,22 @@ impl Relay {
         is_own: bool,
         turn: &mut Turn,
     ) {
-        let is_wished = self.auto_attach_wished(connection, real).is_some();
+        let is_wished = self.auto_attach_requested(connection, real).is_some();
         if is_own && (is_wished || self.uses_children(connection, real)) {
             // What is wished was asked for later, and has its own answer; what is used was on.
             return;
         }
         let Some(target) = self.target_mut(connection, real) else { return };
         // Nobody knows what Chrome does; whoever asks next is passed on.
-        target.shared.auto_attach = None;
+        target.state.auto_attach = None;
         if is_own {
-            self.tell_target(connection, real, AUTO_ATTACH, Some(auto_attach_params(None)), turn);
+            self.send_to_target(
+                connection,
+                real,
+                AUTO_ATTACH,
+                Some(auto_attach_params(None)),
+                turn,
+            );
         }
     }
 
@@ -176,7 +188,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let waiting = attached.waiting_for_debugger;
-        look_at_url("Target.attachedToTarget received", &attached.target_info, turn);
+        warn_of_empty_url("Target.attachedToTarget received", &attached.target_info, turn);
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         if extension.targets.by_session(parent).is_none() {
             return;
@@ -189,14 +201,14 @@ impl Relay {
             return self.change_target(connection, &real, change, turn);
         }
         let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
-        target.waits_until = waiting.then(|| turn.now + PATIENCE);
+        target.waits_until = waiting.then(|| turn.now + MAX_WAIT_FOR_SESSIONS);
         extension.targets.add(target);
         self.children_changed = true;
         self.announce_created(connection, &real, turn);
         if self.target(connection, &real).is_some_and(Target::is_service_worker) {
             self.announce_service_worker(connection, &real, turn);
         } else {
-            let parents = self.target(connection, parent).map(|target| target.seats.clone());
+            let parents = self.target(connection, parent).map(|target| target.sessions.clone());
             for parent in parents.unwrap_or_default() {
                 self.announce_child(&parent, &real, turn);
             }
@@ -205,11 +217,16 @@ impl Relay {
     }
 
     /// Tells a session of a child that it wants and has not been told of.
-    pub(crate) fn announce_child(&mut self, parent: &Seat, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn announce_child(
+        &mut self,
+        parent: &SessionRef,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
         let Some(connection) = self.connection_of(parent) else { return };
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let (Some(wanted), Some(target)) = (wanted, self.target(connection, real)) else { return };
-        if wanted.filter.admits(&target.info.kind) && !self.is_told(parent, real) {
+        if wanted.filter.admits(&target.info.kind) && !self.is_announced_to(parent, real) {
             self.open_session(parent, real, wanted.wait, true, turn);
         }
     }
@@ -227,19 +244,19 @@ impl Relay {
         if !extension.targets.is_first(worker) {
             return;
         }
-        for seat in self.clients.seats(connection, Session::is_browser_with_auto_attach) {
-            self.announce_child(&seat, real, turn);
+        for session_ref in self.clients.sessions(connection, Session::is_browser_with_auto_attach) {
+            self.announce_child(&session_ref, real, turn);
         }
     }
 
     /// Tells a session of the children that are there already, as Chrome does to each of its own.
-    pub(crate) fn announce_children(&mut self, seat: &Seat, turn: &mut Turn) {
-        let Some(connection) = self.connection_of(seat) else { return };
+    pub(crate) fn announce_children(&mut self, session_ref: &SessionRef, turn: &mut Turn) {
+        let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(extension) = self.extensions.get(connection) else { return };
-        let children: Vec<SessionId> = match self.clients.session(seat).map(|it| &it.kind) {
-            Some(Kind::Target(on)) => extension
+        let children: Vec<SessionId> = match self.clients.session(session_ref).map(|it| &it.kind) {
+            Some(Kind::Target(session)) => extension
                 .targets
-                .children_of(&on.real)
+                .children_of(&session.real)
                 .filter(|child| !child.is_service_worker())
                 .map(|child| child.session.clone())
                 .collect(),
@@ -250,22 +267,27 @@ impl Relay {
             None => Vec::new(),
         };
         for child in children {
-            self.announce_child(seat, &child, turn);
+            self.announce_child(session_ref, &child, turn);
         }
     }
 
     /// `Runtime.runIfWaitingForDebugger`: the last who holds a target back lets it run.
-    pub(crate) fn let_run(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
-        let Some(on) = self.virtual_mut(seat) else { return };
-        on.holds_back = false;
-        let real = on.real.clone();
-        let is_held = self.others(seat).any(|other| other.holds_back);
-        let Some(target) = self.target_under_mut(seat) else { return };
+    pub(crate) fn run_if_waiting(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        session.holds_back = false;
+        let real = session.real.clone();
+        let is_held = self.other_sessions(session_ref).any(|other| other.holds_back);
+        let Some(target) = self.target_under_mut(session_ref) else { return };
         if target.waits_until.is_some() && is_held {
-            turn.effects.push(Asker::new(seat, &command).reply(Ok(Payload::empty_object())));
+            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
         } else {
             target.waits_until = None;
-            self.forward(seat, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
     }
 
@@ -276,15 +298,15 @@ impl Relay {
         real: &SessionId,
         turn: &mut Turn,
     ) {
-        let is_held = self.over(connection, real).any(|on| on.holds_back);
+        let is_held = self.sessions_on(connection, real).any(|session| session.holds_back);
         let Some(target) = self.target_mut(connection, real) else { return };
         if !is_held && target.waits_until.take().is_some() {
-            self.tell_target(connection, real, RESUME, None, turn);
+            self.send_to_target(connection, real, RESUME, None, turn);
         }
     }
 
     /// Lets targets run whose sessions have had time enough.
-    pub(crate) fn resume_late(&mut self, turn: &mut Turn) {
+    pub(crate) fn resume_overdue(&mut self, turn: &mut Turn) {
         let mut late = Vec::new();
         for (connection, extension) in self.extensions.iter_mut() {
             for target in extension.targets.iter_mut() {
@@ -297,12 +319,12 @@ impl Relay {
         for (connection, real) in late {
             let text = format!("{real} was kept from running for too long; it runs");
             turn.log(LogLevel::Warn, text);
-            self.tell_target(connection, &real, RESUME, None, turn);
+            self.send_to_target(connection, &real, RESUME, None, turn);
         }
     }
 
     /// A session has ended: Chrome attaches to no more than the others want.
-    pub(crate) fn leave_children(
+    pub(crate) fn release_children(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -311,10 +333,10 @@ impl Relay {
         let should = self.auto_attach_for_all(connection, real);
         let Some(target) = self.target_mut(connection, real) else { return };
         // After a failure nobody knows what Chrome does: then it is told to be safe.
-        if target.shared.auto_attach != should || should.is_none() {
-            target.shared.auto_attach = should;
+        if target.state.auto_attach != should || should.is_none() {
+            target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
-            self.tell_target(connection, real, AUTO_ATTACH, params, turn);
+            self.send_to_target(connection, real, AUTO_ATTACH, params, turn);
         }
     }
 }

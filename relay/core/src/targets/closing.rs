@@ -9,7 +9,7 @@ use crate::Relay;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
@@ -35,7 +35,7 @@ impl Relay {
             return self.close_tab(connection, real, None, turn);
         }
         let named = Payload::of(&json!({ "targetId": target.info.target_id }));
-        self.tell_target(connection, real, "Target.closeTarget", Some(named), turn);
+        self.send_to_target(connection, real, "Target.closeTarget", Some(named), turn);
     }
 
     /// Has `chrome.tabs` close a tab. An extension that cannot do that keeps it; for clients it has
@@ -68,21 +68,26 @@ impl Relay {
     }
 
     /// A target closes itself best: only its own session may close it without asking the page.
-    pub(crate) fn close_target(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(crate) fn close_target(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
         let target = command
             .read_params::<OneTarget>()
-            .and_then(|wanted| self.page_by_id(seat, &wanted.target_id));
+            .and_then(|wanted| self.page_by_id(session_ref, &wanted.target_id));
         match target {
             Ok((real, target_id)) => {
                 let named = Payload::of(&json!({ "targetId": target_id }));
                 let command = Command { params: Some(named), ..command };
-                let connection = self.connection_of(seat);
+                let connection = self.connection_of(session_ref);
                 if let Some(target) = connection.and_then(|it| self.target_mut(it, &real)) {
                     target.closes_until = Some(turn.now + CLOSING);
                 }
-                self.forward(seat, command, &real, Purpose::CloseTarget, turn);
+                self.forward(session_ref, command, &real, Purpose::CloseTarget, turn);
             }
-            Err(error) => turn.effects.push(Asker::new(seat, &command).reply(Err(error))),
+            Err(error) => turn.effects.push(Asker::new(session_ref, &command).reply(Err(error))),
         }
     }
 }

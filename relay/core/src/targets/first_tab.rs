@@ -19,7 +19,7 @@ const FIRST_TAB: Duration = Duration::from_secs(25);
 
 impl Relay {
     /// A client that finds no tab gets one, unless the user does not want that.
-    pub(crate) fn open_tab_if_none(&mut self, connection: ConnectionId, turn: &mut Turn) {
+    pub(crate) fn open_first_tab(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let has_tab = extension.targets.tabs().next().is_some();
         extension.may_lack_tab = !extension.presence.is_here();
@@ -48,7 +48,7 @@ impl Relay {
     }
 
     /// The first tab, which is announced by its answer alone, is there or will not come.
-    pub(crate) fn initial_tab_came(
+    pub(crate) fn initial_tab_answered(
         &mut self,
         connection: ConnectionId,
         outcome: Result<Payload, Error>,
@@ -71,10 +71,10 @@ impl Relay {
             }
             Err(error) => Some(error),
         };
-        self.first_tab_came(connection, failure, turn);
+        self.first_tab_answered(connection, failure, turn);
     }
 
-    pub(crate) fn first_tab_came(
+    pub(crate) fn first_tab_answered(
         &mut self,
         connection: ConnectionId,
         failure: Option<Error>,
@@ -89,6 +89,6 @@ impl Relay {
             // Its next worker is asked.
             extension.may_lack_tab = failure.is_some() && !extension.presence.is_connected();
         }
-        self.release_held(connection, turn);
+        self.run_held_commands(connection, turn);
     }
 }

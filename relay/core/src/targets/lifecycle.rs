@@ -10,7 +10,7 @@ use crate::confinement::is_web;
 use crate::ids::ConnectionId;
 use crate::requests::complete::{closed, target_closed};
 use crate::requests::purpose::Purpose;
-use crate::sessions::attach::look_at_url;
+use crate::sessions::attach::warn_of_empty_url;
 use crate::targets::model::Target;
 use crate::turn::Turn;
 
@@ -26,7 +26,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let AttachedToTarget { session_id: real, target_info: mut info, .. } = attached;
-        if look_at_url("Target.attachedToTarget received", &info, turn) {
+        if warn_of_empty_url("Target.attachedToTarget received", &info, turn) {
             // Playwright would wait for ever for such a page to get somewhere.
             info.url = "about:blank".to_owned();
         }
@@ -61,7 +61,7 @@ impl Relay {
         self.tabs_changed = true;
         self.announce_created(connection, &real, turn);
         self.announce_tab(connection, &real, turn);
-        if self.target(connection, &real).is_some_and(|target| !target.seats.is_empty()) {
+        if self.target(connection, &real).is_some_and(|target| !target.sessions.is_empty()) {
             self.announce_changed(connection, &real, turn);
         }
     }
@@ -93,10 +93,10 @@ impl Relay {
         if frame.id != target.info.target_id {
             return;
         }
-        target.shared.document_gone();
+        target.state.document_gone();
         let is_closing = target.is_closing(turn.now);
         let may_be_restricted = target.restriction.is_some() || frame.unreachable_url.is_some();
-        let has_arrived = target.heading.take().is_some();
+        let has_arrived = target.destination.take().is_some();
         let is_on_web = is_web(frame.unreachable_url.as_ref().unwrap_or(&frame.url));
         if target.info.url != frame.url || target.is_on_web != is_on_web {
             let change = |target: &mut Target| {
@@ -107,9 +107,9 @@ impl Relay {
             self.announce_changed(connection, real, turn);
         }
         self.tabs_changed |= has_arrived;
-        self.departed(connection, real, turn);
+        self.left_restricted_page(connection, real, turn);
         if may_be_restricted {
-            self.ask_restricted(connection, real, turn);
+            self.check_if_restricted(connection, real, turn);
         }
         if is_closing {
             // Chrome told the old page to close and has forgotten that with it. The new one is told
@@ -153,7 +153,7 @@ impl Relay {
         for (index, target) in gone.iter().enumerate() {
             let (closing, ended): (Vec<_>, Vec<_>) = self
                 .requests
-                .end(|request| {
+                .take_where(|request| {
                     request.connection == connection
                         && request.session.as_ref() == Some(&target.session)
                 })
@@ -161,15 +161,15 @@ impl Relay {
                 .partition(|(_, request)| matches!(request.purpose, Purpose::CloseTarget));
             for (id, request) in closing {
                 let success = Ok(closed());
-                self.conclude(id, request, success, turn);
+                self.complete_request(id, request, success, turn);
             }
-            for seat in &target.seats {
-                self.end_session(seat, Some(&target.info.target_id), turn);
+            for session_ref in &target.sessions {
+                self.end_session(session_ref, Some(&target.info.target_id), turn);
             }
             for (id, request) in ended {
-                self.conclude(id, request, Err(target_closed()), turn);
+                self.complete_request(id, request, Err(target_closed()), turn);
             }
-            for waiting in target.shared.domains.values().flat_map(|known| &known.waiting) {
+            for waiting in target.state.domains.values().flat_map(|known| &known.waiting) {
                 turn.effects.push(waiting.asker().reply(Err(target_closed())));
             }
             // A service worker may be there once more, below another frame of the same page.
@@ -189,8 +189,10 @@ impl Relay {
     /// The tab around a page that has gone goes after it.
     fn end_tab(&mut self, connection: ConnectionId, page: &Target, turn: &mut Turn) {
         let Some(info) = page.tab_info() else { return };
-        for seat in self.clients.seats(connection, |session| session.is_tab_of(&page.session)) {
-            self.end_session(&seat, Some(&info.target_id), turn);
+        for session_ref in
+            self.clients.sessions(connection, |session| session.is_tab_of(&page.session))
+        {
+            self.end_session(&session_ref, Some(&info.target_id), turn);
         }
         self.announce_destroyed(connection, page, &info, turn);
     }
@@ -199,11 +201,11 @@ impl Relay {
     fn announce_successors(&mut self, connection: ConnectionId, gone: &[Target], turn: &mut Turn) {
         for worker in gone.iter().filter(|target| target.is_service_worker()) {
             let extension = self.extensions.get(connection);
-            let heir = extension
+            let successor = extension
                 .and_then(|it| it.targets.by_target_id(&worker.info.target_id))
-                .map(|heir| heir.session.clone());
-            if let Some(heir) = heir {
-                self.announce_service_worker(connection, &heir, turn);
+                .map(|successor| successor.session.clone());
+            if let Some(successor) = successor {
+                self.announce_service_worker(connection, &successor, turn);
             }
         }
     }

@@ -4,43 +4,52 @@ use shared_protocol::{SessionId, TargetId};
 
 use crate::Relay;
 use crate::cdp::Error;
-use crate::ids::{ConnectionId, Seat};
-use crate::sessions::model::{Kind, Session, Virtual};
+use crate::ids::{ConnectionId, SessionRef};
+use crate::sessions::model::{Kind, Session, TargetSession};
 use crate::targets::model::Target;
 
 impl Relay {
-    pub(crate) fn virtual_of(&self, seat: &Seat) -> Option<&Virtual> {
-        match &self.clients.session(seat)?.kind {
-            Kind::Target(on) => Some(on),
+    pub(crate) fn target_session(&self, session_ref: &SessionRef) -> Option<&TargetSession> {
+        match &self.clients.session(session_ref)?.kind {
+            Kind::Target(session) => Some(session),
             Kind::Browser | Kind::Tab { .. } => None,
         }
     }
 
-    pub(crate) fn virtual_mut(&mut self, seat: &Seat) -> Option<&mut Virtual> {
-        match &mut self.clients.session_mut(seat)?.kind {
-            Kind::Target(on) => Some(on),
+    pub(crate) fn target_session_mut(
+        &mut self,
+        session_ref: &SessionRef,
+    ) -> Option<&mut TargetSession> {
+        match &mut self.clients.session_mut(session_ref)?.kind {
+            Kind::Target(session) => Some(session),
             Kind::Browser | Kind::Tab { .. } => None,
         }
     }
 
     /// What the other sessions over the same target asked for.
-    pub(crate) fn others<'a>(&'a self, seat: &'a Seat) -> impl Iterator<Item = &'a Virtual> + 'a {
-        let seats = self.target_under(seat).map(|target| target.seats.as_slice());
-        seats
+    pub(crate) fn other_sessions<'a>(
+        &'a self,
+        session_ref: &'a SessionRef,
+    ) -> impl Iterator<Item = &'a TargetSession> + 'a {
+        let sessions = self.target_under(session_ref).map(|target| target.sessions.as_slice());
+        sessions
             .unwrap_or_default()
             .iter()
-            .filter(move |other| *other != seat)
-            .filter_map(|other| self.virtual_of(other))
+            .filter(move |other| *other != session_ref)
+            .filter_map(|other| self.target_session(other))
     }
 
     /// What all sessions over a target asked for, oldest first.
-    pub(crate) fn over<'a>(
+    pub(crate) fn sessions_on<'a>(
         &'a self,
         connection: ConnectionId,
         real: &SessionId,
-    ) -> impl Iterator<Item = &'a Virtual> + 'a {
-        let seats = self.target(connection, real).map(|target| target.seats.as_slice());
-        seats.unwrap_or_default().iter().filter_map(|seat| self.virtual_of(seat))
+    ) -> impl Iterator<Item = &'a TargetSession> + 'a {
+        let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
+        sessions
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|session_ref| self.target_session(session_ref))
     }
 
     pub(crate) fn target(&self, connection: ConnectionId, real: &SessionId) -> Option<&Target> {
@@ -56,47 +65,51 @@ impl Relay {
     }
 
     /// The target that a session stands on.
-    pub(crate) fn target_under(&self, seat: &Seat) -> Option<&Target> {
-        let connection = self.connection_of(seat)?;
-        self.target(connection, &self.virtual_of(seat)?.real)
+    pub(crate) fn target_under(&self, session_ref: &SessionRef) -> Option<&Target> {
+        let connection = self.connection_of(session_ref)?;
+        self.target(connection, &self.target_session(session_ref)?.real)
     }
 
-    pub(crate) fn target_under_mut(&mut self, seat: &Seat) -> Option<&mut Target> {
-        let connection = self.connection_of(seat)?;
-        let real = self.virtual_of(seat)?.real.clone();
+    pub(crate) fn target_under_mut(&mut self, session_ref: &SessionRef) -> Option<&mut Target> {
+        let connection = self.connection_of(session_ref)?;
+        let real = self.target_session(session_ref)?.real.clone();
         self.target_mut(connection, &real)
     }
 
     /// The session that a client would be attached to by a target's id.
-    pub(crate) fn target_by_id(&self, seat: &Seat, id: &TargetId) -> Result<&Target, Error> {
-        self.connection_of(seat)
+    pub(crate) fn target_by_id(
+        &self,
+        session_ref: &SessionRef,
+        id: &TargetId,
+    ) -> Result<&Target, Error> {
+        self.connection_of(session_ref)
             .and_then(|connection| self.extensions.get(connection)?.targets.by_target_id(id))
-            .filter(|target| self.is_seen(seat, target))
+            .filter(|target| self.is_visible_to(session_ref, target))
             .ok_or_else(no_such_target)
     }
 
     /// The page in the tab that is known to clients by this id.
-    pub(crate) fn tab_by_id(&self, seat: &Seat, id: &TargetId) -> Option<&Target> {
-        let tab = self.extension_of(seat).and_then(|it| it.targets.by_tab_id(id));
-        tab.filter(|page| self.is_seen(seat, page))
+    pub(crate) fn tab_by_id(&self, session_ref: &SessionRef, id: &TargetId) -> Option<&Target> {
+        let tab = self.extension_of(session_ref).and_then(|it| it.targets.by_tab_id(id));
+        tab.filter(|page| self.is_visible_to(session_ref, page))
     }
 
     /// Returns whether the client of a session may know of a target of its extension.
-    pub(crate) fn is_seen(&self, seat: &Seat, target: &Target) -> bool {
-        self.connection_of(seat)
-            .is_some_and(|connection| self.sees(seat.client, connection, &target.session))
+    pub(crate) fn is_visible_to(&self, session_ref: &SessionRef, target: &Target) -> bool {
+        self.connection_of(session_ref)
+            .is_some_and(|connection| self.sees(session_ref.client, connection, &target.session))
     }
 
     /// The page with this id, or in the tab with this id: its real session and own id.
     pub(crate) fn page_by_id(
         &self,
-        seat: &Seat,
+        session_ref: &SessionRef,
         id: &TargetId,
     ) -> Result<(SessionId, TargetId), Error> {
-        let tab = self.tab_by_id(seat, id);
+        let tab = self.tab_by_id(session_ref, id);
         let target = match tab {
             Some(target) => target,
-            None => self.target_by_id(seat, id)?,
+            None => self.target_by_id(session_ref, id)?,
         };
         Ok((target.session.clone(), target.info.target_id.clone()))
     }
@@ -108,8 +121,8 @@ impl Relay {
         session: &Session,
     ) -> Option<TargetId> {
         match &session.kind {
-            Kind::Target(on) => {
-                self.target(connection, &on.real).map(|it| it.info.target_id.clone())
+            Kind::Target(session) => {
+                self.target(connection, &session.real).map(|it| it.info.target_id.clone())
             }
             Kind::Tab { page } => self.target(connection, page)?.tab.clone(),
             Kind::Browser => Some(self.browser_id.clone()),

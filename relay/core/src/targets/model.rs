@@ -6,8 +6,8 @@ use shared_protocol::{Extra, SessionId, TargetId};
 
 use crate::cdp::payload::TargetInfo;
 use crate::confinement::is_web;
-use crate::ids::{ClientId, Seat};
-use crate::sharing::target_state::Shared;
+use crate::ids::{ClientId, SessionRef};
+use crate::sharing::target_state::TargetState;
 use crate::targets::restricted::Restriction;
 
 /// Targets in the order in which they were attached.
@@ -23,7 +23,7 @@ pub(crate) struct Target {
     pub(crate) parent: Option<SessionId>,
     pub(crate) info: TargetInfo,
     /// The origin that a client takes it to, until something has been loaded.
-    pub(crate) heading: Option<String>,
+    pub(crate) destination: Option<String>,
     /// Whether what it has loaded is from the web.
     pub(crate) is_on_web: bool,
     /// The tab around a page, which only some clients look at.
@@ -38,12 +38,12 @@ pub(crate) struct Target {
     pub(crate) restriction: Option<Restriction>,
     /// Whether a client takes it from such a page to another. One that came into the middle of that
     /// would be asked about requests whose beginning it has not heard of.
-    pub(crate) is_departing: bool,
+    pub(crate) is_leaving_page: bool,
     /// Who follows targets and has not been told of this one, which would answer nothing.
-    pub(crate) hidden_from: Vec<Seat>,
+    pub(crate) hidden_from: Vec<SessionRef>,
     /// The client sessions that stand on it, oldest first.
-    pub(crate) seats: Vec<Seat>,
-    pub(crate) shared: Shared,
+    pub(crate) sessions: Vec<SessionRef>,
+    pub(crate) state: TargetState,
 }
 
 impl Target {
@@ -51,7 +51,7 @@ impl Target {
         Self {
             session,
             parent,
-            heading: None,
+            destination: None,
             is_on_web: is_web(&info.url),
             info,
             tab: None,
@@ -59,10 +59,10 @@ impl Target {
             waits_until: None,
             closes_until: None,
             restriction: None,
-            is_departing: false,
+            is_leaving_page: false,
             hidden_from: Vec::new(),
-            seats: Vec::new(),
-            shared: Shared::default(),
+            sessions: Vec::new(),
+            state: TargetState::default(),
         }
     }
 
@@ -95,24 +95,25 @@ impl Target {
 
     /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
     pub(crate) fn is_blocked_for(&self, client: ClientId) -> bool {
-        self.is_silent() && !self.seats.iter().any(|seat| seat.client == client)
+        self.is_unresponsive()
+            && !self.sessions.iter().any(|session_ref| session_ref.client == client)
     }
 
     /// Forgets a client from whom it was kept.
     pub(crate) fn unhide_from(&mut self, client: ClientId) {
-        self.hidden_from.retain(|seat| seat.client != client);
+        self.hidden_from.retain(|session_ref| session_ref.client != client);
     }
 
     /// Keeps one who begins to follow targets from it until it answers.
-    pub(crate) fn hide_from(&mut self, seat: &Seat) {
-        if self.is_silent() && !self.hidden_from.contains(seat) {
-            self.hidden_from.push(seat.clone());
+    pub(crate) fn hide_from(&mut self, session_ref: &SessionRef) {
+        if self.is_unresponsive() && !self.hidden_from.contains(session_ref) {
+            self.hidden_from.push(session_ref.clone());
         }
     }
 
     /// Whether it answers nothing for now.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.shared.dialog.is_some() || self.restriction.is_some() || self.is_departing
+    pub(crate) fn is_unresponsive(&self) -> bool {
+        self.state.dialog.is_some() || self.restriction.is_some() || self.is_leaving_page
     }
 }
 

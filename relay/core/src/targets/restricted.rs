@@ -15,7 +15,7 @@ use crate::ids::ConnectionId;
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
-use crate::requests::refusal::{Deferred, OnRefusal, WORDS, exception, is_refusal};
+use crate::requests::refusal::{DeferredCommand, OnRefusal, RESTRICTED, exception, is_refusal};
 use crate::requests::send::extension_command;
 use crate::turn::Turn;
 
@@ -33,15 +33,15 @@ pub(crate) struct Restriction {
     /// Counts the questions whether there still is one.
     asked: u64,
     is_asking: bool,
-    deferred: Vec<Deferred>,
+    deferred: Vec<DeferredCommand>,
 }
 
 impl Restriction {
     /// Keeps a command for later, unless there are too many.
-    fn defer(&mut self, deferred: Deferred) -> Result<(), Error> {
-        let weight: usize = self.deferred.iter().map(Deferred::weight).sum();
+    fn defer(&mut self, deferred: DeferredCommand) -> Result<(), Error> {
+        let weight: usize = self.deferred.iter().map(DeferredCommand::weight).sum();
         if self.deferred.len() >= MAX_DEFERRED || weight + deferred.weight() > MAX_DEFERRED_BYTES {
-            return Err(Error::server(WORDS));
+            return Err(Error::server(RESTRICTED));
         }
         self.deferred.push(deferred);
         Ok(())
@@ -49,8 +49,9 @@ impl Restriction {
 
     /// Forgets a script that waits; says whether there was one.
     fn forget_script(&mut self, given: &str) -> bool {
-        let is_it =
-            |deferred: &Deferred| deferred.script.as_ref().is_some_and(|(_, known)| known == given);
+        let is_it = |deferred: &DeferredCommand| {
+            deferred.script.as_ref().is_some_and(|(_, known)| known == given)
+        };
         let before = self.deferred.len();
         self.deferred.retain(|deferred| !is_it(deferred));
         self.deferred.len() < before
@@ -60,22 +61,22 @@ impl Restriction {
 impl Relay {
     /// Looks at an answer of Chrome's before anybody else does. Gives nothing if the request goes on
     /// in another way.
-    pub(crate) fn unless_restricted(
+    pub(crate) fn check_restriction(
         &mut self,
         mut request: Request,
         outcome: Result<Payload, Error>,
         turn: &mut Turn,
     ) -> Option<(Request, Result<Payload, Error>)> {
-        let connection = self.extensions.heir_of(request.connection);
+        let connection = self.extensions.current_connection(request.connection);
         let Some(real) = &request.session else { return Some((request, outcome)) };
         let Some(target) = self.target_mut(connection, real) else {
             return Some((request, outcome));
         };
-        let is_question = matches!(request.purpose, Purpose::AskRestricted { .. });
+        let is_question = matches!(request.purpose, Purpose::CheckRestricted { .. });
         if !outcome.as_ref().is_err_and(is_refusal) {
             let is_forgotten = target.restriction.as_ref().is_some_and(|it| !it.is_asking);
             if outcome.is_ok() && is_forgotten && !is_question && request.needs.is_none() {
-                self.ask_restricted(connection, real, turn);
+                self.check_if_restricted(connection, real, turn);
             }
             return Some((request, outcome));
         }
@@ -84,16 +85,16 @@ impl Relay {
         }
         let real = real.clone();
         if target.parent.is_some() {
-            return Some((request, Err(Error::server(WORDS))));
+            return Some((request, Err(Error::server(RESTRICTED))));
         }
         if target.restriction.is_none() {
-            self.ask_restricted(connection, &real, turn);
+            self.check_if_restricted(connection, &real, turn);
         }
         let outcome = match std::mem::take(&mut request.on_refusal) {
-            OnRefusal::Fails => Err(Error::server(WORDS)),
+            OnRefusal::Fails => Err(Error::server(RESTRICTED)),
             OnRefusal::Throws => Ok(exception()),
             OnRefusal::Waits(deferred) => {
-                let is_again = matches!(request.purpose, Purpose::Deferred { .. });
+                let is_again = matches!(request.purpose, Purpose::DeferredCommand { .. });
                 let answer = self.defer(connection, &real, deferred, request.asker.as_ref());
                 if is_again {
                     return None;
@@ -101,7 +102,7 @@ impl Relay {
                 answer
             }
             OnRefusal::Navigates(command) => {
-                self.leave_page(connection, &real, request, command, turn);
+                self.navigate_via_blank_page(connection, &real, request, command, turn);
                 return None;
             }
             OnRefusal::Closes => {
@@ -113,7 +114,7 @@ impl Relay {
     }
 
     /// Asks Chrome whether it takes commands for a tab. Until it has said so, it does not.
-    pub(crate) fn ask_restricted(
+    pub(crate) fn check_if_restricted(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -123,13 +124,13 @@ impl Relay {
         let restriction = target.restriction.get_or_insert_default();
         restriction.asked += 1;
         restriction.is_asking = true;
-        let purpose = Purpose::AskRestricted { number: restriction.asked };
+        let purpose = Purpose::CheckRestricted { number: restriction.asked };
         let question = ("Target.getTargetInfo", None);
         self.ask(connection, None, Some(real), question, purpose, turn);
     }
 
     /// Chrome has said whether it takes commands, or nobody could ask it.
-    pub(crate) fn restriction_told(
+    pub(crate) fn restriction_checked(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -152,15 +153,15 @@ impl Relay {
         let Some(target) = self.target_mut(connection, real) else { return };
         let Some(restriction) = target.restriction.take() else { return };
         for deferred in restriction.deferred {
-            let Deferred { method, params, script } = deferred;
+            let DeferredCommand { method, params, script } = deferred;
             let request = Request {
                 connection,
                 session: Some(real.clone()),
                 asker: None,
-                purpose: Purpose::Deferred { script: script.clone() },
+                purpose: Purpose::DeferredCommand { script: script.clone() },
                 deadline: Some(turn.now + QUICK),
                 needs: None,
-                on_refusal: OnRefusal::Waits(Deferred {
+                on_refusal: OnRefusal::Waits(DeferredCommand {
                     method: method.clone(),
                     params: params.clone(),
                     script,
@@ -169,24 +170,31 @@ impl Relay {
             let command = extension_command(method, Some(real.clone()), params);
             self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
         }
-        let waiting = self.requests.end(|request| is_leaving(request, connection, real));
+        let waiting = self
+            .requests
+            .take_where(|request| is_leaving_restricted_page(request, connection, real));
         if let Some(target) = self.target_mut(connection, real) {
-            target.is_departing = !waiting.is_empty();
+            target.is_leaving_page = !waiting.is_empty();
         }
         for (_, request) in waiting {
             if let (Some(asker), OnRefusal::Navigates(command)) =
                 (request.asker, request.on_refusal)
             {
-                self.target_command(&asker.seat, command, turn);
+                self.target_command(&asker.session, command, turn);
             }
         }
         self.announce_hidden(connection, real, turn);
     }
 
     /// A navigation away from such a page is through, or none was under way.
-    pub(crate) fn departed(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn left_restricted_page(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
         let target = self.target_mut(connection, real);
-        if target.is_some_and(|target| std::mem::take(&mut target.is_departing)) {
+        if target.is_some_and(|target| std::mem::take(&mut target.is_leaving_page)) {
             self.announce_hidden(connection, real, turn);
         }
     }
@@ -196,19 +204,19 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
-        mut deferred: Deferred,
+        mut deferred: DeferredCommand,
         asker: Option<&Asker>,
     ) -> Result<Payload, Error> {
         let number = self.commands;
         let target = self.target_mut(connection, real);
         let Some(restriction) = target.and_then(|target| target.restriction.as_mut()) else {
-            return Err(Error::server(WORDS));
+            return Err(Error::server(RESTRICTED));
         };
         if let (None, Some(asker), true) = (&deferred.script, asker, deferred.adds_script()) {
             // Chrome counts; no number of its own looks like this.
             let RequestId(id) = asker.id;
             let given = format!("deferred-{number}-{id}");
-            deferred.script = Some((asker.seat.clone(), given));
+            deferred.script = Some((asker.session.clone(), given));
         }
         let answer = match &deferred.script {
             Some((_, given)) => Payload::of(&json!({ "identifier": given })),
@@ -219,7 +227,7 @@ impl Relay {
 
     /// Keeps a command of the relay's own, whose answer nobody waits for, if the tab would refuse it.
     /// Says whether it did.
-    pub(crate) fn deferred_own(
+    pub(crate) fn defer_own_command(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -236,7 +244,7 @@ impl Relay {
         if !given.is_some_and(|given| restriction.forget_script(&given)) {
             let (method, params) = (method.to_owned(), params.cloned());
             // One too many is lost: there is nobody who could be told.
-            drop(restriction.defer(Deferred { method, params, script: None }));
+            drop(restriction.defer(DeferredCommand { method, params, script: None }));
         }
         true
     }
@@ -254,7 +262,7 @@ impl Relay {
     }
 
     /// Has `chrome.tabs` take a tab to a blank page, from which a client's navigation begins anew.
-    fn leave_page(
+    fn navigate_via_blank_page(
         &mut self,
         connection: ConnectionId,
         real: &SessionId,
@@ -273,7 +281,7 @@ impl Relay {
             connection,
             session: session.clone(),
             asker: Some(asker),
-            purpose: Purpose::Leaving,
+            purpose: Purpose::BlankPage,
             deadline,
             needs: None,
             on_refusal: OnRefusal::Navigates(command),
@@ -291,10 +299,14 @@ impl Relay {
     }
 
     /// Whether a tab is on its way to the blank page from which a navigation is to begin.
-    pub(crate) fn is_leaving(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    pub(crate) fn is_leaving_restricted_page(
+        &self,
+        connection: ConnectionId,
+        real: &SessionId,
+    ) -> bool {
         let target = self.target(connection, real);
         target.is_some_and(|target| target.restriction.is_some())
-            && self.requests.any(|request| is_leaving(request, connection, real))
+            && self.requests.any(|request| is_leaving_restricted_page(request, connection, real))
     }
 
     /// Names a tab to an extension that can take it off its page.
@@ -309,14 +321,18 @@ impl Relay {
         let Some(proof) = self.proof(connection, turn) else {
             let extension = self.extensions.get(connection);
             let old = extension.map(|it| it.too_old_for(Feature::RestrictedTabs));
-            return Err(Error::server(format!("{WORDS}; {}", old.unwrap_or_default())));
+            return Err(Error::server(format!("{RESTRICTED}; {}", old.unwrap_or_default())));
         };
         Ok((proof, TabQuery { target_id, extra: Extra::default() }))
     }
 }
 
-fn is_leaving(request: &Request, connection: ConnectionId, real: &SessionId) -> bool {
+fn is_leaving_restricted_page(
+    request: &Request,
+    connection: ConnectionId,
+    real: &SessionId,
+) -> bool {
     request.connection == connection
         && request.session.as_ref() == Some(real)
-        && matches!(request.purpose, Purpose::Leaving)
+        && matches!(request.purpose, Purpose::BlankPage)
 }

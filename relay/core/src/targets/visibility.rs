@@ -7,7 +7,7 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_domain::{InfoEvent, TargetDestroyed};
-use crate::ids::{ClientId, ConnectionId, Seat};
+use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::sessions::model::Session;
 use crate::targets::model::{Target, Targets};
 use crate::turn::Turn;
@@ -61,23 +61,23 @@ impl Relay {
         let targets = &extension.targets;
         // They have not heard of the others.
         let below = targets.below(real).into_iter().rev().filter(|target| target.shows_web());
-        let is_confined = |seat: &Seat| self.is_confined(seat.client);
+        let is_confined = |session_ref: &SessionRef| self.is_confined(session_ref.client);
         let gone: Vec<Gone> = below
             .chain(targets.by_session(real))
             .map(|target| Gone::of(target, targets, is_confined))
             .collect();
-        for Gone { real, page, tab, seats } in gone {
-            for seat in seats {
-                self.end_session(&seat, page.as_ref().map(|page| &page.target_id), turn);
+        for Gone { real, page, tab, sessions } in gone {
+            for session_ref in sessions {
+                self.end_session(&session_ref, page.as_ref().map(|page| &page.target_id), turn);
             }
-            self.end_traces(connection, &real, turn);
-            for seat in self.confined(connection, |session| session.is_tab_of(&real)) {
-                self.end_session(&seat, tab.as_ref().map(|tab| &tab.target_id), turn);
+            self.end_tracing_of_confined(connection, &real, turn);
+            for session_ref in self.confined(connection, |session| session.is_tab_of(&real)) {
+                self.end_session(&session_ref, tab.as_ref().map(|tab| &tab.target_id), turn);
             }
             for info in page.iter().chain(&tab) {
                 let destroyed = TargetDestroyed { target_id: info.target_id.clone() };
-                for seat in self.confined(connection, |session| session.follows(info)) {
-                    turn.event(&seat, "Target.targetDestroyed", &destroyed);
+                for session_ref in self.confined(connection, |session| session.follows(info)) {
+                    turn.event(&session_ref, "Target.targetDestroyed", &destroyed);
                 }
             }
         }
@@ -92,20 +92,21 @@ impl Relay {
             .map(|target| target.session.clone())
             .collect();
         for info in [target.tab_info(), Some(target.info.clone())].into_iter().flatten() {
-            for seat in self.confined(connection, |session| session.follows(&info)) {
-                turn.event(&seat, "Target.targetCreated", &InfoEvent::of(info.clone()));
+            for session_ref in self.confined(connection, |session| session.follows(&info)) {
+                turn.event(&session_ref, "Target.targetCreated", &InfoEvent::of(info.clone()));
             }
         }
         match target.parent.clone() {
             None => {
-                for seat in self.confined(connection, Session::is_browser_with_auto_attach) {
-                    self.auto_attach_tab(&seat, real, turn);
+                for session_ref in self.confined(connection, Session::is_browser_with_auto_attach) {
+                    self.auto_attach_tab(&session_ref, real, turn);
                 }
             }
             Some(parent) => {
-                let seats = self.target(connection, &parent).map(|parent| parent.seats.clone());
-                for seat in seats.unwrap_or_default() {
-                    self.announce_child(&seat, real, turn);
+                let sessions =
+                    self.target(connection, &parent).map(|parent| parent.sessions.clone());
+                for session_ref in sessions.unwrap_or_default() {
+                    self.announce_child(&session_ref, real, turn);
                 }
             }
         }
@@ -115,10 +116,14 @@ impl Relay {
     }
 
     /// The sessions of confined clients for which `wanted` holds.
-    fn confined(&self, connection: ConnectionId, wanted: impl Fn(&Session) -> bool) -> Vec<Seat> {
-        let mut seats = self.clients.seats(connection, wanted);
-        seats.retain(|seat| self.is_confined(seat.client));
-        seats
+    fn confined(
+        &self,
+        connection: ConnectionId,
+        wanted: impl Fn(&Session) -> bool,
+    ) -> Vec<SessionRef> {
+        let mut sessions = self.clients.sessions(connection, wanted);
+        sessions.retain(|session_ref| self.is_confined(session_ref.client));
+        sessions
     }
 }
 
@@ -128,18 +133,23 @@ struct Gone {
     /// `None` for a service worker that another page still tells of.
     page: Option<TargetInfo>,
     tab: Option<TargetInfo>,
-    seats: Vec<Seat>,
+    sessions: Vec<SessionRef>,
 }
 
 impl Gone {
-    fn of(target: &Target, all: &Targets, is_confined: impl Fn(&Seat) -> bool) -> Self {
+    fn of(target: &Target, all: &Targets, is_confined: impl Fn(&SessionRef) -> bool) -> Self {
         let is_other =
             |other: &Target| other.info.target_id == target.info.target_id && all.is_web(other);
         Self {
             real: target.session.clone(),
             page: (!all.iter().any(is_other)).then(|| target.info.clone()),
             tab: target.tab_info(),
-            seats: target.seats.iter().filter(|seat| is_confined(seat)).cloned().collect(),
+            sessions: target
+                .sessions
+                .iter()
+                .filter(|session_ref| is_confined(session_ref))
+                .cloned()
+                .collect(),
         }
     }
 }

@@ -72,11 +72,11 @@ fn made_up_extensions_lock_nobody_out() {
 
 #[test]
 fn only_a_proven_extension_is_believed_about_files() {
-    for (pairs, proven, is_asked) in
+    for (requires_pairing, proven, is_asked) in
         [(true, true, true), (true, false, false), (false, false, true)]
     {
         let mut stage = Stage::new();
-        if pairs {
+        if requires_pairing {
             stage.0 = stage.0.with_pairing();
         }
         let capabilities = Some("downloads-v1,pairing-v1".to_owned());

@@ -364,12 +364,12 @@ impl World {
             ("Page.loadEventFired", json!({})),
         ];
         let (method, params) = self.pick(&events).unwrap();
-        let is_told = match method {
+        let is_announced_to = match method {
             "Runtime.executionContextCreated" => self.chrome.creates_context(&session, id),
             "Fetch.requestPaused" => self.chrome.holds_request(&session, "R"),
             _ => true,
         };
-        if !is_told {
+        if !is_announced_to {
             return;
         }
         self.is_live = true;

@@ -94,9 +94,9 @@ fn emulation_gives_way_to_the_other_ones_and_then_to_none() {
 #[test]
 fn a_switch_stays_on_while_anybody_wants_it() {
     let mut script = Script::new();
-    let (on, off) = (r#"{"enabled":true}"#, r#"{"enabled":false}"#);
-    script.does(A, "pw-tab-1 1 Page.setInterceptFileChooserDialog", on);
-    script.does(B, "pw-tab-1 1 Page.setInterceptFileChooserDialog", on);
+    let (session, off) = (r#"{"enabled":true}"#, r#"{"enabled":false}"#);
+    script.does(A, "pw-tab-1 1 Page.setInterceptFileChooserDialog", session);
+    script.does(B, "pw-tab-1 1 Page.setInterceptFileChooserDialog", session);
     let switched_off = script.says(A, "pw-tab-1 2 Page.setInterceptFileChooserDialog", off);
     assert_eq!(switched_off, ["A pw-tab-1 #2 {}"]);
     assert_eq!(
@@ -230,8 +230,8 @@ fn a_response_is_held_for_who_wants_it_whatever_the_others_say() {
     let with = |wanted: bool| format!(r#"{{"requestId":"1","interceptResponse":{wanted}}}"#);
     script.says(B, "pw-tab-1 2 Fetch.continueRequest", &with(true));
     let told = script.says(A, "pw-tab-1 2 Fetch.continueRequest", &with(false));
-    let on = r#"{"interceptResponse":true,"requestId":"1"}"#;
-    assert_eq!(told, [format!("> pw-tab-1 Fetch.continueRequest {on}")]);
+    let session = r#"{"interceptResponse":true,"requestId":"1"}"#;
+    assert_eq!(told, [format!("> pw-tab-1 Fetch.continueRequest {session}")]);
     let response = r#"{"requestId":"1","request":{"url":"x:/"},"responseStatusCode":200}"#;
     let offered = script.chrome_says("pw-tab-1", "Fetch.requestPaused", response);
     assert!(offered.len() == 1 && offered[0].starts_with("B "), "{offered:?}");

@@ -231,8 +231,8 @@ fn a_first_tab_that_died_with_its_worker_is_asked_of_the_next_one() {
             assert_eq!(methods(&asked), ["Target.createTarget"]);
             relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
         }
-        let heir = ConnectionId(9);
-        let effects = without_logs(relay.connect_extension(heir, "one"));
+        let successor = ConnectionId(9);
+        let effects = without_logs(relay.connect_extension(successor, "one"));
         assert_eq!(methods(&effects), ["Target.createTarget"], "{dies_while_asked}");
     }
 }

@@ -15,14 +15,14 @@ pub(super) struct Key {
 
 /// The cookies that a `Network.deleteCookies` names.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Doomed {
+pub(super) struct DeletedCookies {
     name: String,
     url: Option<String>,
     domain: Option<String>,
     path: Option<String>,
 }
 
-impl Doomed {
+impl DeletedCookies {
     pub(super) fn names(&self, key: &Key) -> bool {
         let domain = key.domain.trim_start_matches('.');
         let is_domain = |wanted: &String| wanted.trim_start_matches('.') == domain;
@@ -122,7 +122,7 @@ mod tests {
     fn a_cookie_is_named_by_address_or_domain() {
         let key: Key =
             from_value(json!({ "name": "n", "domain": ".a.example", "path": "/" })).unwrap();
-        let names = |doomed| from_value::<Doomed>(doomed).unwrap().names(&key);
+        let names = |doomed| from_value::<DeletedCookies>(doomed).unwrap().names(&key);
         assert!(names(json!({ "name": "n", "url": "https://www.a.example:8/x" })));
         assert!(names(json!({ "name": "n", "domain": "a.example", "path": "/" })));
         assert!(!names(json!({ "name": "n", "url": "https://bada.example/" })));

@@ -5,19 +5,19 @@
 use super::{Download, Downloads};
 use crate::Relay;
 use crate::ids::ConnectionId;
-use crate::requests::purpose::{Reason, Search};
+use crate::requests::purpose::{DownloadSearch, SearchReason};
 use crate::turn::Turn;
 
 /// The downloads from one address that are being named.
 #[derive(Debug)]
-pub(super) struct Count {
+pub(super) struct UnnamedDownloads {
     url: String,
     /// On whose behalf Chrome is asked.
     asked_for: String,
     /// By Chrome's ids.
     found: Vec<i64>,
     /// What waits until they have names.
-    then: Vec<Search>,
+    then: Vec<DownloadSearch>,
 }
 
 impl Relay {
@@ -34,12 +34,12 @@ impl Relay {
         if extension.downloads.1.iter().any(|count| count.url == url) {
             return;
         }
-        let search = Search { guid: asked_for.clone(), reason: Reason::Name };
+        let search = DownloadSearch { guid: asked_for.clone(), reason: SearchReason::Name };
         if self.search_download(connection, None, search, turn)
             && let Some(extension) = self.extensions.get_mut(connection)
         {
             let (found, then) = (Vec::new(), Vec::new());
-            extension.downloads.1.push(Count { url, asked_for, found, then });
+            extension.downloads.1.push(UnnamedDownloads { url, asked_for, found, then });
         }
     }
 
@@ -47,7 +47,7 @@ impl Relay {
     pub(super) fn download_named(
         &mut self,
         connection: ConnectionId,
-        search: Search,
+        search: DownloadSearch,
         id: Option<i64>,
         turn: &mut Turn,
     ) {
@@ -58,8 +58,8 @@ impl Relay {
         count.found.extend(id);
         let is_nameless = |it: &Download, url: &str| it.url == *url && it.is_nameless();
         let nameless = downloads.iter().filter(|it| is_nameless(it, &count.url)).count();
-        let is_open = id.is_some() && count.found.len() < nameless;
-        if is_open && self.search_download(connection, None, search.clone(), turn) {
+        let is_site_open = id.is_some() && count.found.len() < nameless;
+        if is_site_open && self.search_download(connection, None, search.clone(), turn) {
             return;
         }
         let Some(extension) = self.extensions.get_mut(connection) else { return };
@@ -79,10 +79,10 @@ impl Relay {
 
 impl Downloads {
     /// Whether a search has to wait, because it could find another's file.
-    pub(super) fn waits_for_name(&mut self, search: &Search) -> bool {
+    pub(super) fn waits_for_name(&mut self, search: &DownloadSearch) -> bool {
         let download = self.find(&search.guid).filter(|it| it.is_nameless());
         let Some(url) = download.map(|it| it.url.clone()) else { return false };
-        let mut counts = self.1.iter_mut().filter(|_| search.reason == Reason::Copy);
+        let mut counts = self.1.iter_mut().filter(|_| search.reason == SearchReason::Copy);
         let Some(count) = counts.find(|count| count.url == url) else { return false };
         count.then.push(search.clone());
         true
@@ -93,7 +93,7 @@ impl Downloads {
         let (own, others): (Vec<_>, Vec<_>) = self.0.iter().partition(|it| it.guid == guid);
         let named = others.into_iter().filter_map(|it| it.chrome_id);
         let counted = self.1.iter().flat_map(|count| &count.found);
-        let refused = own.into_iter().flat_map(|it| &it.not_it);
+        let refused = own.into_iter().flat_map(|it| &it.other_ids);
         named.chain(counted.chain(refused).copied()).collect()
     }
 }
@@ -107,8 +107,8 @@ impl Download {
     /// Whether what was found is another; then that is not found again.
     pub(super) fn is_other(&mut self, found: Option<i64>) -> bool {
         let other = found.filter(|_| self.chrome_id.is_some() && self.chrome_id != found);
-        let is_new = other.is_some_and(|other| !self.not_it.contains(&other));
-        self.not_it.extend(other.filter(|_| is_new));
+        let is_new = other.is_some_and(|other| !self.other_ids.contains(&other));
+        self.other_ids.extend(other.filter(|_| is_new));
         is_new
     }
 }

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use shared_protocol::Payload as _;
 
-use super::Wish;
+use super::OverrideValue;
 use crate::cdp::payload::Payload;
 
 /// The headers of all, oldest first, later ones over earlier ones.
-pub(super) fn headers(wishes: &[&Wish]) -> Payload {
+pub(super) fn headers(wishes: &[&OverrideValue]) -> Payload {
     #[derive(Deserialize)]
     struct Headers {
         headers: Map<String, Value>,
@@ -28,7 +28,7 @@ pub(super) fn headers(wishes: &[&Wish]) -> Payload {
 
 /// What anybody wants blocked. Chrome takes the first pattern that fits, and the newest wish goes
 /// first; `urls` is an older form, which Chrome looks at last.
-pub(super) fn blocked(wishes: &[&Wish]) -> Payload {
+pub(super) fn blocked(wishes: &[&OverrideValue]) -> Payload {
     #[derive(Default, Deserialize, Serialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Blocked {

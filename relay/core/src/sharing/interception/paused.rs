@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use shared_protocol::Payload as _;
 
 use crate::cdp::payload::Payload;
-use crate::ids::Seat;
+use crate::ids::SessionRef;
 use crate::turn::Turn;
 
 /// How many held requests of one target are followed; beyond that, the oldest are left to whoever
@@ -24,49 +24,49 @@ pub(super) struct Paused {
     pub(super) method: String,
     pub(super) event: Payload,
     pub(super) at_response: bool,
-    pub(super) holder: Seat,
+    pub(super) holder: SessionRef,
     /// Who is asked next, the last first.
-    pub(super) next: Vec<Seat>,
+    pub(super) next: Vec<SessionRef>,
     /// What sessions that let it go on wanted changed.
     pub(super) changes: Map<String, Value>,
     /// Who wants to see the response.
-    pub(super) wants_response: Vec<Seat>,
+    pub(super) wants_response: Vec<SessionRef>,
     /// Whether Chrome has it, and only its response is waited for.
-    pub(super) is_resting: bool,
+    pub(super) awaits_response: bool,
 }
 
 impl PausedRequests {
     pub(super) fn add(&mut self, paused: Paused) {
         if self.0.len() >= MAX_PAUSED {
-            let resting = self.0.iter().position(|paused| paused.is_resting);
+            let resting = self.0.iter().position(|paused| paused.awaits_response);
             self.0.remove(resting.unwrap_or(0));
         }
         self.0.push_back(paused);
     }
 
     /// Chrome has a request again; it may come back with its response.
-    pub(super) fn let_go(&mut self, id: &str) {
+    pub(super) fn released_to_chrome(&mut self, id: &str) {
         let Some(index) = self.0.iter().position(|paused| paused.id == id) else { return };
         if self.0[index].wants_response.is_empty() {
             self.0.remove(index);
         } else {
-            self.0[index].rest();
+            self.0[index].await_response();
         }
     }
 
     /// A session wants to decide about nothing any more, except what it holds.
-    pub(super) fn forget(&mut self, seat: &Seat) {
+    pub(super) fn forget(&mut self, session_ref: &SessionRef) {
         for paused in &mut self.0 {
-            paused.next.retain(|other| other != seat);
-            paused.wants_response.retain(|other| other != seat);
+            paused.next.retain(|other| other != session_ref);
+            paused.wants_response.retain(|other| other != session_ref);
         }
-        self.0.retain(|paused| !paused.is_resting || !paused.wants_response.is_empty());
+        self.0.retain(|paused| !paused.awaits_response || !paused.wants_response.is_empty());
     }
 
     /// The requests that somebody has to decide about, and who.
     #[cfg(test)]
-    pub(crate) fn undecided(&self) -> impl Iterator<Item = (&str, &Seat)> {
-        let waiting = self.0.iter().filter(|paused| !paused.is_resting);
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = (&str, &SessionRef)> {
+        let waiting = self.0.iter().filter(|paused| !paused.awaits_response);
         waiting.map(|paused| (paused.id.as_str(), &paused.holder))
     }
 
@@ -131,8 +131,8 @@ impl Paused {
         self.changes.insert("headers".to_owned(), headers.into());
     }
 
-    fn rest(&mut self) {
-        self.is_resting = true;
+    fn await_response(&mut self) {
+        self.awaits_response = true;
         self.event = Payload::empty_object();
         self.changes = Map::new();
     }

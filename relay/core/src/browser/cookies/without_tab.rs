@@ -8,16 +8,16 @@ use shared_protocol::{
     Understood,
 };
 
-use super::jobs::{Aim, Job};
-use super::shapes::NewCookie;
-use super::{NewCookies, shapes};
+use super::convert::NewCookie;
+use super::queries::{CookieAction, CookieQuery};
+use super::{NewCookies, convert};
 use crate::Relay;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, Seat};
+use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
-use crate::requests::purpose::{InJar, Purpose, Question};
+use crate::requests::purpose::{CookieCall, CookieQuestion, Purpose};
 use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 
@@ -32,62 +32,74 @@ struct Call {
 }
 
 impl Relay {
-    pub(super) fn is_without_tab(&self, seat: &Seat) -> bool {
-        self.extension_of(seat).is_some_and(|it| it.targets.tabs().next().is_none())
+    pub(super) fn is_without_tab(&self, session_ref: &SessionRef) -> bool {
+        self.extension_of(session_ref).is_some_and(|it| it.targets.tabs().next().is_none())
     }
 
     /// `Storage.setCookies`, `Storage.getCookies` or `Storage.clearCookies`, without a tab.
-    pub(super) fn jar_command(&mut self, seat: &Seat, command: &Command, turn: &mut Turn) {
-        let asker = Asker::new(seat, command);
+    pub(super) fn cookies_without_tab(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, command);
         let wanted = match command.method.as_str() {
             "Storage.setCookies" => {
-                self.note_own_cookies(seat, command);
-                settings(command).map(|calls| (Aim::Set, calls))
+                self.record_own_cookies(session_ref, command);
+                settings(command).map(|calls| (CookieAction::Set, calls))
             }
-            "Storage.clearCookies" => Ok((Aim::Clear, self.jar_queries(seat))),
-            _ => Ok((Aim::Tell, self.jar_queries(seat))),
+            "Storage.clearCookies" => Ok((CookieAction::Clear, self.cookie_queries(session_ref))),
+            _ => Ok((CookieAction::Tell, self.cookie_queries(session_ref))),
         };
         let (aim, calls) = match wanted {
             Ok(wanted) => wanted,
             Err(error) => return turn.effects.push(asker.reply(Err(error))),
         };
-        let Some(connection) = self.connection_of(seat) else { return };
+        let Some(connection) = self.connection_of(session_ref) else { return };
         let nothing = match aim {
-            Aim::Tell => json!({ "cookies": [] }),
-            Aim::Set | Aim::Clear | Aim::Delete(_) => json!({}),
+            CookieAction::Tell => json!({ "cookies": [] }),
+            CookieAction::Set | CookieAction::Clear | CookieAction::Delete(_) => json!({}),
         };
         if calls.is_empty() {
             return turn.effects.push(asker.reply(Ok(Payload::of(&nothing))));
         }
         let Some(proof) = self.proof(connection, turn) else {
             // Of what the user has, nothing would be told or cleared; that must not look like success.
-            let is_misleading = matches!(aim, Aim::Set) || self.policy.whole_profile;
-            let outcome =
-                if is_misleading { Err(self.no_tab(seat)) } else { Ok(Payload::of(&nothing)) };
+            let is_misleading = matches!(aim, CookieAction::Set) || self.policy.whole_profile;
+            let outcome = if is_misleading {
+                Err(self.no_tab(session_ref))
+            } else {
+                Ok(Payload::of(&nothing))
+            };
             return turn.effects.push(asker.reply(outcome));
         };
         let (function, question): (_, fn(_) -> _) = match aim {
-            Aim::Set => (CookieFunction::Set, Question::Set),
-            Aim::Tell | Aim::Clear | Aim::Delete(_) if self.policy.whole_profile => {
-                (CookieFunction::GetAll, Question::Visible)
+            CookieAction::Set => (CookieFunction::Set, CookieQuestion::Set),
+            CookieAction::Tell | CookieAction::Clear | CookieAction::Delete(_)
+                if self.policy.whole_profile =>
+            {
+                (CookieFunction::GetAll, CookieQuestion::Visible)
             }
-            Aim::Tell | Aim::Clear | Aim::Delete(_) => (CookieFunction::GetAll, Question::Own),
+            CookieAction::Tell | CookieAction::Clear | CookieAction::Delete(_) => {
+                (CookieFunction::GetAll, CookieQuestion::Own)
+            }
         };
-        let job = Job::new(asker, aim, messages(&calls));
-        let question = question(self.cookie_jobs.open(job));
-        self.ask_jar((connection, proof), question, function, calls, turn);
+        let job = CookieQuery::new(asker, aim, messages(&calls));
+        let question = question(self.cookie_queries.open(job));
+        self.call_cookies((connection, proof), question, function, calls, turn);
     }
 
     /// Clears what was found, and answers after the last.
-    pub(super) fn clear_in_jar(
+    pub(super) fn clear_without_tab(
         &mut self,
-        mut job: Job,
+        mut job: CookieQuery,
         connection: ConnectionId,
         found: impl Iterator<Item = Box<RawValue>>,
         turn: &mut Turn,
     ) {
         let Some(proof) = self.proof(connection, turn) else {
-            let why = self.no_tab(&job.asker.seat);
+            let why = self.no_tab(&job.asker.session);
             return turn.effects.push(job.asker.reply(Err(why)));
         };
         let removal = |raw: Box<RawValue>| {
@@ -100,35 +112,35 @@ impl Relay {
             Err(error) => return turn.effects.push(job.asker.reply(Err(error))),
         };
         job.missing = messages(&calls);
-        let question = Question::Cleared(self.cookie_jobs.open(job));
-        self.ask_jar((connection, proof), question, CookieFunction::Set, calls, turn);
+        let question = CookieQuestion::Cleared(self.cookie_queries.open(job));
+        self.call_cookies((connection, proof), question, CookieFunction::Set, calls, turn);
     }
 
     /// The extension has answered.
-    pub(crate) fn jar_answered(
+    pub(crate) fn cookie_call_answered(
         &mut self,
-        asked: InJar,
+        asked: CookieCall,
         outcome: Result<Payload, Error>,
         turn: &mut Turn,
     ) {
         let outcome = outcome.and_then(|answers| asked.read(&answers));
-        self.cookies_came(asked.question, outcome, turn);
+        self.cookie_answer(asked.question, outcome, turn);
     }
 
     /// What finds all that a client may see.
-    fn jar_queries(&self, seat: &Seat) -> Vec<Call> {
-        let query = |url: Option<&str>| Call { name: None, details: shapes::query(url) };
+    fn cookie_queries(&self, session_ref: &SessionRef) -> Vec<Call> {
+        let query = |url: Option<&str>| Call { name: None, details: convert::query(url) };
         if self.policy.whole_profile {
             return vec![query(None)];
         }
-        let addresses = self.cookie_jobs.addresses_of(seat.client);
+        let addresses = self.cookie_queries.addresses_of(session_ref.client);
         addresses.iter().map(|url| query(Some(url))).collect()
     }
 
-    fn ask_jar(
+    fn call_cookies(
         &mut self,
         (connection, proof): (ConnectionId, Proof),
-        question: Question,
+        question: CookieQuestion,
         function: CookieFunction,
         calls: Vec<Call>,
         turn: &mut Turn,
@@ -140,7 +152,7 @@ impl Relay {
                 connection,
                 session: None,
                 asker: None,
-                purpose: Purpose::CookieJar(InJar { question, names }),
+                purpose: Purpose::CookieJar(CookieCall { question, names }),
                 deadline: Some(turn.now + QUICK),
                 needs: None,
                 on_refusal: OnRefusal::Fails,
@@ -152,13 +164,14 @@ impl Relay {
     }
 }
 
-impl InJar {
+impl CookieCall {
     /// What the extension answers, as a tab would say it.
     fn read(&self, answers: &Payload) -> Result<Payload, Error> {
         let unreadable = |error: shared_protocol::Unreadable| Error::server(error.to_string());
         let answers: CookieAnswers<Payload> = answers.read().map_err(unreadable)?;
         if let Some(why) = answers.error {
-            let deed = if matches!(self.question, Question::Set(_)) { "set" } else { "cleared" };
+            let deed =
+                if matches!(self.question, CookieQuestion::Set(_)) { "set" } else { "cleared" };
             return Err(Error::server(match self.names.get(answers.cookies.len()) {
                 Some(name) => format!("the cookie {name:?} could not be {deed}: {why}"),
                 None => format!("the browser does not tell its cookies: {why}"),
@@ -170,7 +183,7 @@ impl InJar {
         let found: Result<Vec<Vec<Value>>, _> =
             answers.cookies.iter().map(shared_protocol::Payload::read).collect();
         let found = found.map_err(unreadable)?;
-        let cookies: Vec<Value> = found.iter().flatten().filter_map(shapes::told).collect();
+        let cookies: Vec<Value> = found.iter().flatten().filter_map(convert::to_cdp).collect();
         Ok(Payload::of(&json!({ "cookies": cookies })))
     }
 }

@@ -5,34 +5,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::key::{Doomed, Key};
-use super::shapes::NewCookie;
+use super::convert::NewCookie;
+use super::key::{DeletedCookies, Key};
 use crate::cdp::Error;
 use crate::ids::ClientId;
 use crate::requests::asker::Asker;
-use crate::requests::purpose::JobId;
+use crate::requests::purpose::CookieQueryId;
 
 /// How many cookies of its own a client is known by; the oldest are forgotten first.
 const MAX_OWN: usize = 500;
 
 #[derive(Debug, Default)]
-pub(crate) struct CookieJobs {
+pub(crate) struct CookieQueries {
     last: u64,
-    pub(super) open: BTreeMap<JobId, Job>,
+    pub(super) open: BTreeMap<CookieQueryId, CookieQuery>,
     own: BTreeMap<ClientId, Vec<Own>>,
 }
 
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct CookieQuery {
     pub(super) asker: Asker,
-    pub(super) aim: Aim,
+    pub(super) aim: CookieAction,
     /// How many answers are still to come.
     pub(super) missing: usize,
     /// What the answer is limited to, besides what may be seen.
     pub(super) only: Option<BTreeSet<Key>>,
     pub(super) found: BTreeMap<Key, Box<RawValue>>,
     /// Whether any tab has told what it sees, and why one has not.
-    pub(super) is_seen: bool,
+    pub(super) is_visible_to: bool,
     pub(super) blind: Option<Error>,
     /// Why something else failed.
     pub(super) failure: Option<Error>,
@@ -40,12 +40,12 @@ pub(super) struct Job {
 
 /// What is to be done with the cookies that are found.
 #[derive(Debug)]
-pub(super) enum Aim {
+pub(super) enum CookieAction {
     Tell,
     Clear,
     /// There are none: some are being set.
     Set,
-    Delete(Doomed),
+    Delete(DeletedCookies),
 }
 
 /// A cookie that a client has set. By its value it is told from one of the user's that has the same
@@ -57,15 +57,15 @@ struct Own {
     url: String,
 }
 
-impl CookieJobs {
-    pub(super) fn open(&mut self, job: Job) -> JobId {
+impl CookieQueries {
+    pub(super) fn open(&mut self, job: CookieQuery) -> CookieQueryId {
         self.last += 1;
-        self.open.insert(JobId(self.last), job);
-        JobId(self.last)
+        self.open.insert(CookieQueryId(self.last), job);
+        CookieQueryId(self.last)
     }
 
     /// A client sets cookies.
-    pub(super) fn note_own(&mut self, client: ClientId, cookies: Vec<NewCookie>) {
+    pub(super) fn record_own(&mut self, client: ClientId, cookies: Vec<NewCookie>) {
         let own = self.own.entry(client).or_default();
         own.extend(cookies.into_iter().filter_map(Own::new));
         let surplus = own.len().saturating_sub(MAX_OWN);
@@ -94,7 +94,7 @@ impl CookieJobs {
     /// A client has gone.
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.own.remove(&client);
-        self.open.retain(|_, job| job.asker.seat.client != client);
+        self.open.retain(|_, job| job.asker.session.client != client);
     }
 
     #[cfg(test)]
@@ -104,15 +104,15 @@ impl CookieJobs {
     }
 }
 
-impl Job {
-    pub(super) fn new(asker: Asker, aim: Aim, missing: usize) -> Self {
+impl CookieQuery {
+    pub(super) fn new(asker: Asker, aim: CookieAction, missing: usize) -> Self {
         Self {
             asker,
             aim,
             missing,
             only: None,
             found: BTreeMap::new(),
-            is_seen: false,
+            is_visible_to: false,
             blind: None,
             failure: None,
         }

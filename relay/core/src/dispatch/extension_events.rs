@@ -8,8 +8,8 @@ use shared_protocol::{
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
-use crate::ids::{ConnectionId, Seat};
-use crate::sessions::model::Virtual;
+use crate::ids::{ConnectionId, SessionRef};
+use crate::sessions::model::TargetSession;
 use crate::turn::Turn;
 
 impl Relay {
@@ -33,7 +33,7 @@ impl Relay {
                                 self.child_attached(connection, parent, attached, turn);
                             }
                         }
-                        self.confirm(connection, &session, turn);
+                        self.confirm_session(connection, &session, turn);
                     }
                     (Err(error), _) => turn.log(LogLevel::Error, unreadable(error)),
                 }
@@ -66,7 +66,7 @@ impl Relay {
         let Some(real) = session_id else { return };
         let Some(target) = self.target_mut(connection, &real) else { return };
         if let Some(params) = &params {
-            target.shared.note(&method, params);
+            target.state.record(&method, params);
             match method.as_str() {
                 "Debugger.paused" => self.target_paused(connection, &real, params),
                 "Page.frameNavigated" => self.frame_navigated(connection, &real, params, turn),
@@ -82,7 +82,7 @@ impl Relay {
                     self.children_changed = true;
                 }
                 "Fetch.requestPaused" | "Fetch.authRequired" => {
-                    return self.request_paused(connection, &real, method, params, turn);
+                    return self.request_paused_event(connection, &real, method, params, turn);
                 }
                 _ => {}
             }
@@ -97,21 +97,23 @@ impl Relay {
             }
             _ => {}
         }
-        if method.starts_with("Page.") && self.is_leaving(connection, &real) {
+        if method.starts_with("Page.") && self.is_leaving_restricted_page(connection, &real) {
             // Clients would take the blank page for the end of the navigation that they asked for.
             return;
         }
         let mut audience = match method.as_str() {
-            "Tracing.tracingComplete" => self.tracers(connection, &real, true),
-            tracing if tracing.starts_with("Tracing.") => self.tracers(connection, &real, false),
+            "Tracing.tracingComplete" => self.tracing_sessions(connection, &real, true),
+            tracing if tracing.starts_with("Tracing.") => {
+                self.tracing_sessions(connection, &real, false)
+            }
             _ => self.audience(connection, &real, &method, params.as_ref()),
         };
         let last = audience.pop();
-        for seat in &audience {
-            turn.raw_event(seat, method.clone(), params.clone());
+        for session_ref in &audience {
+            turn.raw_event(session_ref, method.clone(), params.clone());
         }
-        if let Some(seat) = last {
-            turn.raw_event(&seat, method, params);
+        if let Some(session_ref) = last {
+            turn.raw_event(&session_ref, method, params);
         }
     }
 
@@ -121,41 +123,45 @@ impl Relay {
         real: &SessionId,
         method: &str,
         params: Option<&Payload>,
-    ) -> Vec<Seat> {
-        let such = |wants: &dyn Fn(&Virtual) -> bool| -> Vec<Seat> {
-            let seats = self.target(connection, real).map(|target| target.seats.as_slice());
-            let wants = |seat: &&Seat| self.virtual_of(seat).is_some_and(wants);
-            seats.unwrap_or_default().iter().filter(wants).cloned().collect()
+    ) -> Vec<SessionRef> {
+        let matching = |wants: &dyn Fn(&TargetSession) -> bool| -> Vec<SessionRef> {
+            let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
+            let wants =
+                |session_ref: &&SessionRef| self.target_session(session_ref).is_some_and(wants);
+            sessions.unwrap_or_default().iter().filter(wants).cloned().collect()
         };
         let (domain, _) = method.split_once('.').unwrap_or_default();
         match (method, domain) {
             ("Runtime.bindingCalled", _) => {
                 let called = params.and_then(|params| params.read::<BindingCalled>().ok());
                 let Some(BindingCalled { name, payload }) = called else { return Vec::new() };
-                let bound = such(&|on| on.bindings.contains(&name));
+                let bound = matching(&|session| session.bindings.contains(&name));
                 let exposed = serde_json::from_str::<Exposed>(&payload);
                 let Ok(Exposed { name: function }) = exposed else { return bound };
-                let exposing =
-                    such(&|on| on.bindings.contains(&name) && on.short_scripts.expose(&function));
+                let exposing = matching(&|session| {
+                    session.bindings.contains(&name) && session.short_scripts.expose(&function)
+                });
                 if exposing.is_empty() { bound } else { exposing }
             }
-            ("Page.lifecycleEvent", _) => such(&|on| on.lifecycle),
+            ("Page.lifecycleEvent", _) => matching(&|session| session.lifecycle),
             ("Page.screencastFrame" | "Page.screencastVisibilityChanged", _) => {
-                such(&|on| on.screencast.is_some())
+                matching(&|session| session.screencast.is_some())
             }
             ("Page.fileChooserOpened", _) => {
-                such(&|on| on.overrides.has("Page.setInterceptFileChooserDialog"))
+                matching(&|session| session.overrides.has("Page.setInterceptFileChooserDialog"))
             }
-            ("Input.dragIntercepted", _) => such(&|on| on.overrides.has("Input.setInterceptDrags")),
-            (_, "Inspector") => such(&|_| true),
+            ("Input.dragIntercepted", _) => {
+                matching(&|session| session.overrides.has("Input.setInterceptDrags"))
+            }
+            (_, "Inspector") => matching(&|_| true),
             (_, domain) => {
                 // The extension switches Page on for itself; other domains that nobody ever
                 // switched on have nothing to be switched.
                 let is_switched = domain == "Page"
                     || self
                         .target(connection, real)
-                        .is_some_and(|target| target.shared.switched.contains(domain));
-                such(&|on| !is_switched || on.domains.contains(domain))
+                        .is_some_and(|target| target.state.switched.contains(domain));
+                matching(&|session| !is_switched || session.domains.contains(domain))
             }
         }
     }

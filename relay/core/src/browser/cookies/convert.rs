@@ -69,7 +69,7 @@ struct Details<'a> {
 /// What `chrome.cookies` tells of a cookie.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Kept {
+struct ChromeCookie {
     name: String,
     value: String,
     /// With a dot before it if the domains below it get the cookie, too; as in CDP.
@@ -88,7 +88,7 @@ struct Kept {
 /// What CDP tells of a cookie.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+struct CdpCookie {
     size: usize,
     name: String,
     value: String,
@@ -175,15 +175,15 @@ pub(super) fn query(url: Option<&str>) -> Payload {
 }
 
 /// A cookie as CDP tells it, from what `chrome.cookies` says of it.
-pub(super) fn told(kept: &Value) -> Option<Value> {
-    let kept = Kept::deserialize(kept).ok()?;
+pub(super) fn to_cdp(kept: &Value) -> Option<Value> {
+    let kept = ChromeCookie::deserialize(kept).ok()?;
     let partition_key = kept.partition_key.map(|mut key| {
         if let Some(key) = key.as_object_mut() {
             key.entry("hasCrossSiteAncestor").or_insert(Value::Bool(false));
         }
         key
     });
-    let told = Told {
+    let told = CdpCookie {
         size: kept.name.len() + kept.value.len(),
         name: kept.name,
         value: kept.value,
@@ -295,7 +295,7 @@ mod tests {
             "expirationDate": 12.5, "storeId": "0", "partitionKey": { "topLevelSite": "https://b.example" },
         });
         assert_eq!(
-            told(&kept),
+            to_cdp(&kept),
             Some(json!({
                 "name": "n", "value": "vä", "domain": ".a.example", "path": "/", "size": 4,
                 "expires": 12.5, "session": false, "secure": true, "httpOnly": true,
@@ -309,14 +309,14 @@ mod tests {
             "secure": false, "httpOnly": false, "sameSite": "unspecified", "session": true,
         });
         assert_eq!(
-            told(&kept),
+            to_cdp(&kept),
             Some(json!({
                 "name": "n", "value": "", "domain": "a.example", "path": "/", "size": 1,
                 "expires": -1.0, "session": true, "secure": false, "httpOnly": false,
                 "priority": "Medium", "sourceScheme": "Unset", "sourcePort": -1,
             }))
         );
-        assert_eq!(told(&json!({ "name": "n" })), None);
+        assert_eq!(to_cdp(&json!({ "name": "n" })), None);
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
             "name": "__Host-n", "value": "v", "domain": "a.example", "path": "/", "secure": true,
             "sameSite": "unspecified", "expirationDate": 12.5,
         });
-        let removal = from_value::<NewCookie>(told(&kept).unwrap()).unwrap().removal().unwrap();
+        let removal = from_value::<NewCookie>(to_cdp(&kept).unwrap()).unwrap().removal().unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(removal.as_str()).unwrap(),
             json!({

@@ -3,6 +3,7 @@
 //! One task owns a [`Relay`], feeds it and performs what it returns, in order. A reply and the
 //! events around it are effects of the same list, so they can never overtake each other.
 
+mod asker;
 mod browser;
 pub mod cdp;
 mod confinement;

@@ -1,6 +1,5 @@
 //! Commands that went to an extension, until they are answered.
 
-pub(crate) mod asker;
 pub(crate) mod complete;
 pub(crate) mod data_urls;
 pub(crate) mod deferred_replies;

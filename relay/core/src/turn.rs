@@ -5,8 +5,9 @@ use std::time::Instant;
 use serde::Serialize;
 use shared_protocol::{CloseCode, LogLevel};
 
-use crate::cdp::Frame;
+use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
+use crate::cdp::{Error, Frame};
 use crate::effect::Effect;
 use crate::ids::{ClientId, ConnectionId, SessionRef};
 
@@ -45,6 +46,21 @@ impl Turn {
     ) {
         let frame = Frame::Event { session: session_ref.on_wire(), method, params };
         self.send(session_ref.client, frame);
+    }
+
+    /// Answers a client's command.
+    pub(crate) fn reply(&mut self, asker: &Asker, outcome: Result<Payload, Error>) {
+        self.effects.push(asker.reply(outcome));
+    }
+
+    /// Answers a client's command that has nothing to tell.
+    pub(crate) fn ok(&mut self, asker: &Asker) {
+        self.reply(asker, Ok(Payload::empty_object()));
+    }
+
+    /// Answers a client's command that is not carried out.
+    pub(crate) fn fail(&mut self, asker: &Asker, error: Error) {
+        self.reply(asker, Err(error));
     }
 
     pub(crate) fn send_to_extension(&mut self, connection: ConnectionId, message: RelayMessage) {

@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 use shared_protocol::{Payload as _, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::browser::storage::needs_profile;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
-use crate::requests::asker::Asker;
 use crate::requests::purpose::{CookieQuestion, Purpose};
 use crate::turn::Turn;
 use convert::NewCookie;
@@ -131,7 +131,7 @@ impl Relay {
             }
             (method, _) => needs_profile(method),
         };
-        turn.effects.push(Asker::new(session_ref, &command).reply(Err(refusal)));
+        turn.fail(&Asker::new(session_ref, &command), refusal);
     }
 
     fn forward_to_profile(
@@ -185,7 +185,7 @@ impl Relay {
         }
         let limited = urls.is_some() && !questions.is_empty();
         if questions.is_empty() {
-            return turn.effects.push(asker.reply(Err(self.no_tab(session_ref))));
+            return turn.fail(&asker, self.no_tab(session_ref));
         }
         let job = self.cookie_queries.open(CookieQuery::new(asker, aim, questions.len()));
         let last = questions.len() - 1;
@@ -245,7 +245,7 @@ impl Relay {
         }
         let blind = job.blind.take().filter(|_| !job.is_visible_to);
         if let Some(failure) = job.failure.take().or(blind) {
-            return turn.effects.push(job.asker.reply(Err(failure)));
+            return turn.fail(&job.asker, failure);
         }
         match &job.aim {
             CookieAction::Tell => {
@@ -254,9 +254,9 @@ impl Relay {
                 }
                 let cookies: Vec<Box<RawValue>> = job.found.into_values().collect();
                 let result = Payload::of(&BTreeMap::from([("cookies", cookies)]));
-                turn.effects.push(job.asker.reply(Ok(result)));
+                turn.reply(&job.asker, Ok(result));
             }
-            CookieAction::Set => turn.effects.push(job.asker.reply(Ok(Payload::empty_object()))),
+            CookieAction::Set => turn.ok(&job.asker),
             CookieAction::Clear => self.clear_cookies(job, turn),
             CookieAction::Delete(doomed) => {
                 job.found.retain(|key, _| doomed.names(key));
@@ -272,7 +272,7 @@ impl Relay {
         let real = tab.map(|tab| tab.session.clone());
         let found = std::mem::take(&mut job.found);
         if found.is_empty() {
-            return turn.effects.push(job.asker.reply(Ok(Payload::empty_object())));
+            return turn.ok(&job.asker);
         }
         let Some(real) = real else {
             return self.clear_without_tab(job, connection, found.into_values(), turn);

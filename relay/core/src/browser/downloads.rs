@@ -14,12 +14,12 @@ use shared_protocol::{
 };
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::effect::{Effect, ReportedFile, WantedCopy};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{DownloadSearch, Purpose, SearchReason};
 use crate::requests::refusal::OnRefusal;
@@ -246,10 +246,10 @@ impl Relay {
             Ok(OneDownload { guid }) => {
                 let search = DownloadSearch { guid, reason: SearchReason::Cancel };
                 if !self.search_download(connection, Some(asker.clone()), search, turn) {
-                    turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                    turn.ok(&asker);
                 }
             }
-            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.fail(&asker, error),
         }
     }
 

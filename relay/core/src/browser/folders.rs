@@ -5,10 +5,10 @@ use serde::Deserialize;
 use shared_protocol::{Feature, LogLevel, Payload as _};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -70,7 +70,7 @@ impl Relay {
         if is_hidden == Some(true) {
             // Playwright's locators try again until their time is up, and do not say why.
             turn.log(LogLevel::Warn, BEHIND.to_owned());
-            turn.effects.push(asker.reply(Err(Error::server(BEHIND))));
+            turn.fail(&asker, Error::server(BEHIND));
         } else {
             self.set_files_now(&asker.session, command, turn);
         }

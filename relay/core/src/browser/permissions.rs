@@ -9,12 +9,12 @@ use serde::Deserialize;
 use shared_protocol::{Extra, Feature, PermissionName, PermissionSetting, Permissions, Understood};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::browser::cookies::key::origin;
 use crate::cdp::payload::{Payload, PermissionRule as Rule, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::policy::AgentsMay;
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
@@ -60,7 +60,7 @@ impl Relay {
             return if had_any {
                 self.apply_permissions(connection, Some(asker), Purpose::Forward, turn);
             } else {
-                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                turn.ok(&asker);
             };
         }
         let proof: Result<Proof, Error> = self.require(session_ref, turn);
@@ -73,7 +73,7 @@ impl Relay {
         match rules {
             Ok(rules) if client.permissions.len() + rules.len() > MAX_RULES => {
                 let error = Error::server(format!("no more than {MAX_RULES} permissions"));
-                turn.effects.push(asker.reply(Err(error)));
+                turn.fail(&asker, error);
             }
             Ok(rules) => {
                 let replaced = replace(&mut client.permissions, &rules);
@@ -86,7 +86,7 @@ impl Relay {
                     turn,
                 );
             }
-            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.fail(&asker, error),
         }
     }
 

@@ -3,10 +3,10 @@
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal;
 use crate::targets::lifecycle::DEFAULT_CONTEXT;
@@ -31,7 +31,7 @@ impl Relay {
                 let command = without_context(command);
                 self.forward(session_ref, command, &real, Purpose::Forward, turn);
             }
-            Err(error) => turn.effects.push(Asker::new(session_ref, &command).reply(Err(error))),
+            Err(error) => turn.fail(&Asker::new(session_ref, &command), error),
         }
     }
 

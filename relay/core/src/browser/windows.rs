@@ -9,11 +9,11 @@ use shared_protocol::{
 };
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{Purpose, WindowStep};
 use crate::requests::refusal::OnRefusal;
@@ -73,7 +73,7 @@ impl Relay {
         let asker = Asker::new(session_ref, command);
         match self.window_question(session_ref, command) {
             Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
-            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.fail(&asker, error),
         }
     }
 
@@ -151,7 +151,7 @@ impl Relay {
                 let step = WindowStep::Folder(command);
                 self.ask_about_window(asker, step, WindowMessage::OfPage(page), turn);
             }
-            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.fail(&asker, error),
         }
     }
 
@@ -165,7 +165,7 @@ impl Relay {
         let Some(connection) = self.connection_of(&asker.session) else { return };
         let proof = match self.require(&asker.session, turn) {
             Ok(proof) => proof,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let request = Request {
             connection,
@@ -233,7 +233,7 @@ impl Relay {
             }
             (Ok(Some(_)), WindowStep::Changed) | (Ok(None), _) => Ok(Payload::empty_object()),
         };
-        turn.effects.push(asker.reply(outcome));
+        turn.reply(&asker, outcome);
     }
 
     /// A page behind another does not follow its window, and the window shows something else to the
@@ -274,7 +274,7 @@ impl Relay {
             .read_params::<OneTarget>()
             .and_then(|wanted| self.page_by_id(session_ref, &wanted.target_id));
         match page {
-            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.fail(&asker, error),
             Ok((_, page)) if self.policy.may_focus => {
                 self.ask_about_window(
                     asker,
@@ -283,7 +283,7 @@ impl Relay {
                     turn,
                 );
             }
-            Ok(_) => turn.effects.push(asker.reply(Ok(Payload::empty_object()))),
+            Ok(_) => turn.ok(&asker),
         }
     }
 }

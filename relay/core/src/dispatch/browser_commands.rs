@@ -7,13 +7,13 @@ use serde_json::json;
 use shared_protocol::CloseCode;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::browser::cookies::is_profile_command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::version::BrowserVersion;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
 use crate::peers::extensions::Extension;
-use crate::requests::asker::Asker;
 use crate::requests::pending::Request;
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
@@ -52,8 +52,7 @@ impl Relay {
             "Target.closeTarget" => self.close_target(session_ref, command, turn),
             "Target.activateTarget" => self.activate_target(session_ref, &command, turn),
             "Browser.close" => {
-                turn.effects
-                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+                turn.ok(&Asker::new(session_ref, &command));
                 self.close_client(session_ref.client, CloseCode::Normal, "Browser.close", turn);
             }
             "Browser.getWindowForTarget"
@@ -73,14 +72,14 @@ impl Relay {
             method if method.starts_with("Storage.") => {
                 match self.storage_refusal(session_ref, &command) {
                     Some(error) => {
-                        turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
+                        turn.fail(&Asker::new(session_ref, &command), error);
                     }
                     None => self.any_tab_command(session_ref, command, turn),
                 }
             }
             _ => {
                 let outcome = self.answer(session_ref, &command, turn);
-                turn.effects.push(Asker::new(session_ref, &command).reply(outcome));
+                turn.reply(&Asker::new(session_ref, &command), outcome);
             }
         }
     }
@@ -142,7 +141,7 @@ impl Relay {
         let asked = command.read_params::<OneContext>().ok().and_then(|it| it.browser_context_id);
         if let Some(id) = asked.filter(|id| !id.is_empty() && *id != self.context_of(session_ref)) {
             let message = format!("Failed to find browser context with id {id}");
-            return turn.effects.push(asker.reply(Err(Error::server(message))));
+            return turn.fail(&asker, Error::server(message));
         }
         let Some(connection) = self.connection_of(session_ref) else { return };
         let request = Request {

@@ -1,10 +1,10 @@
 //! A client's command: may it be sent, must it wait, and who answers it.
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::{Command, Error};
 use crate::confinement::Confinement;
 use crate::ids::{ClientId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::sessions::model::Kind;
 use crate::turn::Turn;
 
@@ -29,7 +29,7 @@ impl Relay {
         };
         if let Some(error) = refusal {
             let session_ref = SessionRef { client, session: command.session_or_root() };
-            return turn.effects.push(Asker::new(&session_ref, &command).reply(Err(error)));
+            return turn.fail(&Asker::new(&session_ref, &command), error);
         }
         self.dispatch_command(client, command, turn);
     }
@@ -45,7 +45,7 @@ impl Relay {
             }
             None => {
                 let error = Err(Error::unknown_session());
-                turn.effects.push(Asker::new(&session_ref, &command).reply(error));
+                turn.reply(&Asker::new(&session_ref, &command), error);
             }
         }
     }

@@ -4,13 +4,13 @@
 use shared_protocol::LogLevel;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::browser::cookies::is_profile_command;
 use crate::browser::folders;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::dispatch::browser_commands::serves_on_target;
 use crate::ids::SessionRef;
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::settings::overrides::Rule;
 use crate::sharing::{dom_breakpoints, tracing};
@@ -86,15 +86,13 @@ impl Relay {
             ("Page.setFontFamilies", _) => self.set_fonts(session_ref, command, turn),
             ("Page.bringToFront", _) if !self.policy.may_focus => {
                 turn.log(LogLevel::Info, KEPT_BACK.to_owned());
-                turn.effects
-                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+                turn.ok(&Asker::new(session_ref, &command));
             }
             ("Tracing.start", _) => self.start_tracing(session_ref, &real, command, turn),
             (tracing::END, _) => self.end_tracing(session_ref, &real, command, turn),
             // It would hide failures from the user; clients that send it live well without.
             ("Security.setIgnoreCertificateErrors", _) => {
-                turn.effects
-                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+                turn.ok(&Asker::new(session_ref, &command));
             }
             (method, _) if is_profile_command(method) => {
                 self.profile_command(session_ref, Some(&real), command, turn);
@@ -102,7 +100,7 @@ impl Relay {
             (method, _) if method.starts_with("Storage.") => {
                 match self.storage_refusal(session_ref, &command) {
                     Some(error) => {
-                        turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
+                        turn.fail(&Asker::new(session_ref, &command), error);
                     }
                     None => self.forward(session_ref, command, &real, Purpose::Forward, turn),
                 }
@@ -128,7 +126,7 @@ impl Relay {
     fn set_fonts(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
         let Some(target) = self.target_under_mut(session_ref) else { return };
         if std::mem::replace(&mut target.state.has_fonts, true) {
-            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+            turn.ok(&Asker::new(session_ref, &command));
         } else {
             let real = target.session.clone();
             self.forward(session_ref, command, &real, Purpose::Forward, turn);

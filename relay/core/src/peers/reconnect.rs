@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use shared_protocol::{CloseCode, Feature, Features, LogLevel, SessionId, StableKey};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::browser::downloads::Downloads;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::{Command, Error, Frame};
 use crate::effect::Effect;
 use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::peers::extensions::{Extension, NO_EXTENSION};
-use crate::requests::asker::Asker;
 use crate::targets::model::Targets;
 use crate::turn::Turn;
 
@@ -209,7 +209,7 @@ impl Relay {
             Some(_) | None => {
                 let error = Error::server("Extension disconnected");
                 let session_ref = SessionRef { client, session: command.session_or_root() };
-                turn.effects.push(Asker::new(&session_ref, &command).reply(Err(error)));
+                turn.fail(&Asker::new(&session_ref, &command), error);
             }
         }
         None

@@ -185,7 +185,7 @@ impl Relay {
             ) => {}
         }
         let Some(asker) = asker else { return };
-        turn.effects.push(asker.reply(outcome));
+        turn.reply(&asker, outcome);
         if let Some(session) = self.target_session_mut(&asker.session)
             && session.replies.answered(id)
         {

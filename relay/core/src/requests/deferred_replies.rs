@@ -10,9 +10,9 @@ use std::collections::{BTreeSet, VecDeque};
 use shared_protocol::RequestId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::ids::SessionRef;
-use crate::requests::asker::Asker;
 use crate::turn::Turn;
 
 #[derive(Debug)]
@@ -138,6 +138,6 @@ impl Relay {
                 Payload::empty_object()
             }
         };
-        turn.effects.push(asker.reply(Ok(result)));
+        turn.reply(&asker, Ok(result));
     }
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use shared_protocol::{Feature, RequestId, SessionId};
 
+use crate::asker::Asker;
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
 

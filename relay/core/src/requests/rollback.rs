@@ -2,8 +2,8 @@
 //! does not take it, what was wished before counts again.
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::PermissionRule as Rule;
-use crate::requests::asker::Asker;
 use crate::settings::interception::InterceptionPatterns;
 use crate::settings::overrides::{OverrideValue, Setting};
 use crate::turn::Turn;

@@ -3,10 +3,10 @@
 use shared_protocol::{CdpCommand, Extra, RequestId, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request, is_quick};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;

@@ -3,10 +3,10 @@
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::effect::Effect;
 use crate::ids::{ClientId, ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::complete::target_closed;
 use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, TargetSession};

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload as _, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::sharing::dom_breakpoints;
 use crate::turn::Turn;
@@ -49,7 +49,7 @@ impl Relay {
                 if self.other_sessions(session_ref).any(|other| other.breakpoints.contains(&id)) {
                     // Chrome says the same of what it does not know.
                     let done = Ok(Payload::empty_object());
-                    return turn.effects.push(Asker::new(session_ref, &command).reply(done));
+                    return turn.reply(&Asker::new(session_ref, &command), done);
                 }
                 Purpose::Forward
             }

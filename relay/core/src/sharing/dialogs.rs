@@ -5,10 +5,10 @@
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::{ClientId, ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -114,8 +114,7 @@ impl Relay {
         let real = target.session.clone();
         match &mut target.state.dialog {
             Some(dialog) if dialog.is_answered => {
-                turn.effects
-                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+                turn.ok(&Asker::new(session_ref, &command));
             }
             dialog => {
                 if let Some(dialog) = dialog {

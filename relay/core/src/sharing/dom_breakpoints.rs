@@ -5,10 +5,10 @@ use serde_json::Value;
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -45,7 +45,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         let params = match command.read_params::<Value>() {
             Ok(params) => params,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let real = session.real.clone();
@@ -53,7 +53,7 @@ impl Relay {
             if session.dom_breakpoints.len() >= MAX_DOM_BREAKPOINTS {
                 let error =
                     Error::server(format!("{MAX_DOM_BREAKPOINTS} breakpoints are set already"));
-                return turn.effects.push(asker.reply(Err(error)));
+                return turn.fail(&asker, error);
             }
             let breakpoint = DomBreakpoint { kind: kind.to_owned(), params };
             if !session.dom_breakpoints.contains(&breakpoint) {
@@ -66,7 +66,7 @@ impl Relay {
                 .other_sessions(session_ref)
                 .any(|other| other.dom_breakpoints.contains(&breakpoint))
             {
-                return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                return turn.ok(&asker);
             }
         }
         self.forward(session_ref, command, &real, Purpose::Forward, turn);

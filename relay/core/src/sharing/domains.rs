@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::deferred_replies::{DeferredReply, ReplyBody};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dialogs::Dialog;
@@ -63,7 +63,7 @@ impl Relay {
                     self.replay_once(session_ref, domain, turn);
                     self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
-                Some(result) if was_on => turn.effects.push(asker.reply(Ok(result.clone()))),
+                Some(result) if was_on => turn.reply(&asker, Ok(result.clone())),
                 Some(_) => self.queue_reply(deferred, turn),
             },
         }
@@ -175,7 +175,7 @@ impl Relay {
             if domain == "Debugger" {
                 self.release_breakpoints(connection, &real, session_ref, breakpoints, turn);
             }
-            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+            turn.ok(&Asker::new(session_ref, &command));
         } else {
             if let Some(target) = self.target_mut(connection, &real) {
                 target.state.forget(domain);
@@ -239,13 +239,13 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         let wanted = match command.read_params::<SetLifecycle>() {
             Ok(wanted) => wanted.enabled,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.lifecycle = wanted;
         let real = session.real.clone();
         if !wanted && self.other_sessions(session_ref).any(|other| other.lifecycle) {
-            turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            turn.ok(&asker);
         } else {
             self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }

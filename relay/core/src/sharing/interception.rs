@@ -10,11 +10,11 @@ use serde_json::{Map, Value, json};
 use shared_protocol::{Payload as _, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::interception::{InterceptionPatterns, Pattern, PausedEvent};
@@ -54,7 +54,7 @@ impl Relay {
                 }),
                 Err(error) => {
                     let asker = Asker::new(session_ref, &command);
-                    return turn.effects.push(asker.reply(Err(error)));
+                    return turn.fail(&asker, error);
                 }
             }
         } else {
@@ -192,7 +192,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         let OneRequest { request_id } = match command.read_params() {
             Ok(named) => named,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(target) = self.target_under_mut(session_ref) else { return };
         let real = target.session.clone();
@@ -201,7 +201,7 @@ impl Relay {
         };
         if &paused.holder != session_ref {
             let error = Error::new(-32602, "Invalid InterceptionId.");
-            return turn.effects.push(asker.reply(Err(error)));
+            return turn.fail(&asker, error);
         }
         match command.method.as_str() {
             "Fetch.continueRequest" | "Fetch.continueResponse" => {
@@ -221,11 +221,11 @@ impl Relay {
                     let command = Command { params: Some(params), ..command };
                     return self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
-                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                turn.ok(&asker);
                 paused.offer_to_next(turn);
             }
             "Fetch.continueWithAuth" if !paused.next.is_empty() && is_default_auth(&command) => {
-                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                turn.ok(&asker);
                 paused.offer_to_next(turn);
             }
             "Fetch.fulfillRequest" | "Fetch.failRequest" | "Fetch.continueWithAuth" => {

@@ -4,10 +4,10 @@
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::overrides::{OverrideValue, Overrides, Rule, Setting};
@@ -44,7 +44,7 @@ impl Relay {
             let command = Command { method: method.to_owned(), params: Some(params), ..command };
             self.forward(session_ref, command, &real, purpose, turn);
         } else if clears {
-            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+            turn.ok(&Asker::new(session_ref, &command));
         } else {
             self.forward(session_ref, command, &real, purpose, turn);
         }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
@@ -91,7 +91,7 @@ impl Relay {
             // Chrome's own answer; it may not have come to the first yet.
             START if watches => {
                 let error = Error::server("Screencast is already active");
-                turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
+                turn.fail(&Asker::new(session_ref, &command), error);
             }
             START => self.start_screencast(session_ref, connection, &real, command, turn),
             _ => {
@@ -103,8 +103,7 @@ impl Relay {
                     return self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
                 self.restart_screencast(connection, &real, before, turn);
-                turn.effects
-                    .push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+                turn.ok(&Asker::new(session_ref, &command));
             }
         }
     }
@@ -128,7 +127,7 @@ impl Relay {
         });
         let wanted = match wanted {
             Ok(wanted) => wanted,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(target) = self.target_mut(connection, real) else { return };
         if before.is_none() {
@@ -141,7 +140,7 @@ impl Relay {
         }
         let Some(cast) = self.cast_for_all(connection, real) else { return };
         if before.as_ref() == Some(&cast) {
-            return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            return turn.ok(&asker);
         }
         if before.is_some() {
             self.send_to_target(connection, real, STOP, None, turn);
@@ -227,7 +226,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         let cast = match command.read_params::<Ack>() {
             Ok(Ack { session_id }) => session_id,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let real = session.real.clone();
@@ -238,7 +237,7 @@ impl Relay {
         let Some(target) = self.target_under_mut(session_ref) else { return };
         match own {
             Some(own) if own <= target.state.acknowledged => {
-                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                turn.ok(&asker);
             }
             own => {
                 target.state.acknowledged = own.unwrap_or(target.state.acknowledged);

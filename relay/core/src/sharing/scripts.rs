@@ -6,10 +6,10 @@ use serde::Deserialize;
 use shared_protocol::{Payload as _, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -73,13 +73,13 @@ impl Relay {
             let connection = self.connection_of(session_ref);
             if connection.is_some_and(|it| self.forget_deferred_script(it, &real, &identifier)) {
                 let asker = Asker::new(session_ref, &command);
-                return turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                return turn.ok(&asker);
             }
             let params = Some(Payload::of(&Script { identifier }));
             self.forward(session_ref, Command { params, ..command }, &real, Purpose::Forward, turn);
         } else {
             let error = Error::server("Script not found");
-            turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
+            turn.fail(&Asker::new(session_ref, &command), error);
         }
     }
 
@@ -132,7 +132,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         let Binding { name } = match command.read_params() {
             Ok(binding) => binding,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let real = session.real.clone();
@@ -142,7 +142,7 @@ impl Relay {
         }
         session.bindings.remove(&name);
         if self.other_sessions(session_ref).any(|other| other.bindings.contains(&name)) {
-            turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+            turn.ok(&asker);
         } else {
             self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }

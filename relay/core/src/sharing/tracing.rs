@@ -6,9 +6,9 @@ mod categories;
 use shared_protocol::SessionId;
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::{Command, Error};
 use crate::ids::{ClientId, ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -39,7 +39,7 @@ impl Relay {
         let real = match real {
             Ok(real) => real,
             Err(error) => {
-                return turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
+                return turn.fail(&Asker::new(session_ref, &command), error);
             }
         };
         match command.method.as_str() {
@@ -60,7 +60,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         match categories::limited(command) {
             Ok(command) => self.forward(session_ref, command, real, Purpose::StartTrace, turn),
-            Err(error) => turn.effects.push(asker.reply(Err(error))),
+            Err(error) => turn.fail(&asker, error),
         }
     }
 
@@ -76,7 +76,7 @@ impl Relay {
             self.forward(session_ref, command, real, Purpose::Forward, turn);
         } else {
             let error = Error::server("Tracing is not started");
-            turn.effects.push(Asker::new(session_ref, &command).reply(Err(error)));
+            turn.fail(&Asker::new(session_ref, &command), error);
         }
     }
 

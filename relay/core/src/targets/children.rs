@@ -6,11 +6,11 @@ use serde_json::json;
 use shared_protocol::{AttachedToTarget, LogLevel, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::confinement::is_web;
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::deferred_replies::ReplyBody;
 use crate::requests::purpose::Purpose;
 use crate::sessions::attach::warn_of_empty_url;
@@ -40,7 +40,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         let wanted = match command.read_params::<SetAutoAttach>() {
             Ok(wanted) => wanted.wanted(),
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(connection) = self.connection_of(session_ref) else { return };
         let is_off = wanted.is_none();
@@ -61,7 +61,7 @@ impl Relay {
         // After a failure nobody knows what Chrome does: the last one off is passed on to be safe.
         if should == is && is_known && (should.is_some() || !is_off) {
             if is_off {
-                turn.effects.push(asker.reply(Ok(Payload::empty_object())));
+                turn.ok(&asker);
             } else {
                 self.reply_in_order(asker, ReplyBody::Children, turn);
             }
@@ -284,7 +284,7 @@ impl Relay {
         let is_held = self.other_sessions(session_ref).any(|other| other.holds_back);
         let Some(target) = self.target_under_mut(session_ref) else { return };
         if target.waits_until.is_some() && is_held {
-            turn.effects.push(Asker::new(session_ref, &command).reply(Ok(Payload::empty_object())));
+            turn.ok(&Asker::new(session_ref, &command));
         } else {
             target.waits_until = None;
             self.forward(session_ref, command, &real, Purpose::Forward, turn);

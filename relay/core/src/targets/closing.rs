@@ -6,11 +6,11 @@ use serde_json::json;
 use shared_protocol::{LogLevel, SessionId};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
@@ -87,7 +87,7 @@ impl Relay {
                 }
                 self.forward(session_ref, command, &real, Purpose::CloseTarget, turn);
             }
-            Err(error) => turn.effects.push(Asker::new(session_ref, &command).reply(Err(error))),
+            Err(error) => turn.fail(&Asker::new(session_ref, &command), error),
         }
     }
 }

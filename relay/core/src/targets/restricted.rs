@@ -9,10 +9,10 @@ use serde_json::json;
 use shared_protocol::{Extra, Feature, RequestId, SessionId, TabQuery, Understood};
 
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::ConnectionId;
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::{DeferredCommand, OnRefusal, RESTRICTED, exception, is_refusal};
@@ -273,7 +273,7 @@ impl Relay {
         let Some(asker) = request.asker else { return };
         let (proof, tab) = match self.restricted_tab(connection, real, turn) {
             Ok(found) => found,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let session = Some(real.clone());
         let deadline = Some(turn.now + QUICK);

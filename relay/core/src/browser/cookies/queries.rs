@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::convert::NewCookie;
 use super::key::{DeletedCookies, Key};
+use crate::asker::Asker;
 use crate::cdp::Error;
 use crate::ids::ClientId;
-use crate::requests::asker::Asker;
 use crate::requests::purpose::CookieQueryId;
 
 /// How many cookies of its own a client is known by; the oldest are forgotten first.

@@ -12,10 +12,10 @@ use super::convert::NewCookie;
 use super::queries::{CookieAction, CookieQuery};
 use super::{NewCookies, convert};
 use crate::Relay;
+use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::{ConnectionId, SessionRef};
-use crate::requests::asker::Asker;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{CookieCall, CookieQuestion, Purpose};
 use crate::requests::refusal::OnRefusal;
@@ -54,7 +54,7 @@ impl Relay {
         };
         let (aim, calls) = match wanted {
             Ok(wanted) => wanted,
-            Err(error) => return turn.effects.push(asker.reply(Err(error))),
+            Err(error) => return turn.fail(&asker, error),
         };
         let Some(connection) = self.connection_of(session_ref) else { return };
         let nothing = match aim {
@@ -62,7 +62,7 @@ impl Relay {
             CookieAction::Set | CookieAction::Clear | CookieAction::Delete(_) => json!({}),
         };
         if calls.is_empty() {
-            return turn.effects.push(asker.reply(Ok(Payload::of(&nothing))));
+            return turn.reply(&asker, Ok(Payload::of(&nothing)));
         }
         let Some(proof) = self.proof(connection, turn) else {
             // Of what the user has, nothing would be told or cleared; that must not look like success.
@@ -72,7 +72,7 @@ impl Relay {
             } else {
                 Ok(Payload::of(&nothing))
             };
-            return turn.effects.push(asker.reply(outcome));
+            return turn.reply(&asker, outcome);
         };
         let (function, question): (_, fn(_) -> _) = match aim {
             CookieAction::Set => (CookieFunction::Set, CookieQuestion::Set),
@@ -100,7 +100,7 @@ impl Relay {
     ) {
         let Some(proof) = self.proof(connection, turn) else {
             let why = self.no_tab(&job.asker.session);
-            return turn.effects.push(job.asker.reply(Err(why)));
+            return turn.fail(&job.asker, why);
         };
         let removal = |raw: Box<RawValue>| {
             let cookie = serde_json::from_str::<NewCookie>(raw.get());
@@ -109,7 +109,7 @@ impl Relay {
         };
         let calls: Vec<Call> = match found.map(removal).collect() {
             Ok(calls) => calls,
-            Err(error) => return turn.effects.push(job.asker.reply(Err(error))),
+            Err(error) => return turn.fail(&job.asker, error),
         };
         job.missing = messages(&calls);
         let question = CookieQuestion::Cleared(self.cookie_queries.open(job));

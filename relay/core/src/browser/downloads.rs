@@ -22,7 +22,6 @@ use crate::effect::{Effect, ReportedFile, WantedCopy};
 use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{DownloadSearch, Purpose, SearchReason};
-use crate::requests::refusal::OnRefusal;
 use crate::sessions::model::{DownloadBehavior, Session};
 use crate::turn::Turn;
 use naming::UnnamedDownloads;
@@ -279,15 +278,9 @@ impl Relay {
         let age = turn.now.saturating_duration_since(download.began) + REPORT_DELAY;
         let max_age = u64::try_from(age.as_millis()).ok();
         let query = DownloadQuery { url, exclude, at_once, max_age, extra };
-        let request = Request {
-            connection,
-            session: None,
-            asker,
-            purpose: Purpose::Download(search),
-            deadline: Some(turn.now + QUICK),
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        let request = Request::to_extension(connection, Purpose::Download(search))
+            .asked_by(asker)
+            .until(turn.now + QUICK);
         self.ask_extension(request, |id| RelayMessage::FindDownload { id, query, proof }, turn);
         true
     }

@@ -17,7 +17,6 @@ use crate::ids::{ClientId, ConnectionId, SessionRef};
 use crate::policy::AgentsMay;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
-use crate::requests::refusal::OnRefusal;
 use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
 
@@ -129,15 +128,7 @@ impl Relay {
         }
         let permissions = Permissions { rules, extra: Extra::default() };
         let deadline = Some(turn.now + QUICK);
-        let request = Request {
-            connection,
-            session: None,
-            asker,
-            purpose,
-            deadline,
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        let request = Request::to_extension(connection, purpose).asked_by(asker).until(deadline);
         let message = |id| RelayMessage::SetPermissions { id, permissions, proof };
         self.ask_extension(request, message, turn);
     }

@@ -16,7 +16,6 @@ use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{Purpose, WindowStep};
-use crate::requests::refusal::OnRefusal;
 use crate::sessions::model::Kind;
 use crate::settings::overrides::Rule;
 use crate::turn::Turn;
@@ -167,15 +166,9 @@ impl Relay {
             Ok(proof) => proof,
             Err(error) => return turn.fail(&asker, error),
         };
-        let request = Request {
-            connection,
-            session: None,
-            asker: Some(asker),
-            purpose: Purpose::Window(step),
-            deadline: Some(turn.now + QUICK),
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        let request = Request::to_extension(connection, Purpose::Window(step))
+            .asked_by(asker)
+            .until(turn.now + QUICK);
         self.ask_extension(request, |id| message.with(id, proof), turn);
     }
 

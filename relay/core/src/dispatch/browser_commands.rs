@@ -16,7 +16,6 @@ use crate::ids::SessionRef;
 use crate::peers::extensions::Extension;
 use crate::requests::pending::Request;
 use crate::requests::purpose::Purpose;
-use crate::requests::refusal::OnRefusal;
 use crate::requests::send::extension_command;
 use crate::turn::Turn;
 
@@ -144,15 +143,9 @@ impl Relay {
             return turn.fail(&asker, Error::server(message));
         }
         let Some(connection) = self.connection_of(session_ref) else { return };
-        let request = Request {
-            connection,
-            session: None,
-            asker: Some(asker),
-            purpose: Purpose::Forward,
-            deadline: Some(turn.now + OPENING),
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        let request = Request::to_extension(connection, Purpose::Forward)
+            .asked_by(asker)
+            .until(turn.now + OPENING);
         let command = self.with_wanted_window(session_ref.client, command);
         let command = extension_command(command.method, None, command.params);
         self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);

@@ -42,6 +42,40 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// A request to an extension itself, which waits for its answer for ever and belongs to nobody.
+    pub(crate) fn to_extension(connection: ConnectionId, purpose: Purpose) -> Self {
+        Self {
+            connection,
+            session: None,
+            asker: None,
+            purpose,
+            deadline: None,
+            needs: None,
+            on_refusal: OnRefusal::Fails,
+        }
+    }
+
+    /// A request to a target, as [`Request::to_extension`].
+    pub(crate) fn to_target(
+        connection: ConnectionId,
+        session: SessionId,
+        purpose: Purpose,
+    ) -> Self {
+        Self { session: Some(session), ..Self::to_extension(connection, purpose) }
+    }
+
+    pub(crate) fn asked_by(self, asker: impl Into<Option<Asker>>) -> Self {
+        Self { asker: asker.into(), ..self }
+    }
+
+    pub(crate) fn until(self, deadline: impl Into<Option<Instant>>) -> Self {
+        Self { deadline: deadline.into(), ..self }
+    }
+
+    pub(crate) fn on_refusal(self, on_refusal: OnRefusal) -> Self {
+        Self { on_refusal, ..self }
+    }
+
     /// The domain that it switches on, and where.
     pub(crate) fn enables(&self) -> Option<(&SessionId, &str)> {
         let Purpose::Enable { domain, .. } = &self.purpose else { return None };
@@ -52,13 +86,9 @@ impl Request {
     fn split_off(&mut self) -> Self {
         self.deadline = None;
         Self {
-            connection: self.connection,
             session: self.session.clone(),
             asker: self.asker.take(),
-            purpose: Purpose::Forward,
-            deadline: None,
-            needs: None,
-            on_refusal: OnRefusal::Fails,
+            ..Self::to_extension(self.connection, Purpose::Forward)
         }
     }
 }

@@ -24,15 +24,12 @@ impl Relay {
     ) {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let quick = is_quick(&command.method);
-        let id = self.requests.add(Request {
-            connection,
-            session: Some(real.clone()),
-            asker: Some(Asker::new(session_ref, &command)),
-            purpose,
-            deadline: quick.then(|| turn.now + QUICK),
-            needs: None,
-            on_refusal: OnRefusal::of(&command),
-        });
+        let id = self.requests.add(
+            Request::to_target(connection, real.clone(), purpose)
+                .asked_by(Asker::new(session_ref, &command))
+                .until(quick.then(|| turn.now + QUICK))
+                .on_refusal(OnRefusal::of(&command)),
+        );
         if quick && let Some(session) = self.target_session_mut(session_ref) {
             session.replies.expect(id);
         }
@@ -51,10 +48,12 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let deadline = Some(turn.now + QUICK);
-        let session = real.cloned();
         let on_refusal = OnRefusal::of_own(method, params.as_ref());
         let request =
-            Request { connection, session, asker, purpose, deadline, needs: None, on_refusal };
+            Request { session: real.cloned(), ..Request::to_extension(connection, purpose) }
+                .asked_by(asker)
+                .until(deadline)
+                .on_refusal(on_refusal);
         let id = self.requests.add(request);
         let command = extension_command(method.to_owned(), real.cloned(), params);
         turn.send_to_extension(connection, RelayMessage::Command { id, command });

@@ -13,7 +13,6 @@ use crate::cdp::target_domain::OneTarget;
 use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
-use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 
 /// How long after it was told to close a tab closes whatever comes into it; what comes later, the
@@ -47,15 +46,9 @@ impl Relay {
         asker: Option<Asker>,
         turn: &mut Turn,
     ) {
-        let closing = Request {
-            connection,
-            session: Some(real.clone()),
-            asker,
-            purpose: Purpose::CloseTarget,
-            deadline: Some(turn.now + QUICK),
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        let closing = Request::to_target(connection, real.clone(), Purpose::CloseTarget)
+            .asked_by(asker)
+            .until(turn.now + QUICK);
         if let Ok((proof, tab)) = self.restricted_tab(connection, real, turn) {
             self.ask_extension(closing, |id| RelayMessage::CloseTab { id, tab, proof }, turn);
         } else {

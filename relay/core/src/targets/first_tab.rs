@@ -11,7 +11,6 @@ use crate::cdp::payload::{Payload, RelayMessage};
 use crate::ids::ConnectionId;
 use crate::requests::pending::Request;
 use crate::requests::purpose::Purpose;
-use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 
 /// How long the first tab may take to open: nearly as long as clients wait for a connection.
@@ -33,15 +32,8 @@ impl Relay {
             let create = ("Target.createTarget", Some(blank));
             return self.ask(connection, None, None, create, Purpose::FirstTab, turn);
         };
-        let request = Request {
-            connection,
-            session: None,
-            asker: None,
-            purpose: Purpose::InitialTab,
-            deadline: Some(turn.now + FIRST_TAB),
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        let request =
+            Request::to_extension(connection, Purpose::InitialTab).until(turn.now + FIRST_TAB);
         let params = self.initial_tab(connection);
         let message = |id| RelayMessage::CreateInitialTab { id, params, proof };
         self.ask_extension(request, message, turn);

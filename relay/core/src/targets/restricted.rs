@@ -154,19 +154,17 @@ impl Relay {
         let Some(restriction) = target.restriction.take() else { return };
         for deferred in restriction.deferred {
             let DeferredCommand { method, params, script } = deferred;
-            let request = Request {
+            let request = Request::to_target(
                 connection,
-                session: Some(real.clone()),
-                asker: None,
-                purpose: Purpose::DeferredCommand { script: script.clone() },
-                deadline: Some(turn.now + QUICK),
-                needs: None,
-                on_refusal: OnRefusal::Waits(DeferredCommand {
-                    method: method.clone(),
-                    params: params.clone(),
-                    script,
-                }),
-            };
+                real.clone(),
+                Purpose::DeferredCommand { script: script.clone() },
+            )
+            .until(turn.now + QUICK)
+            .on_refusal(OnRefusal::Waits(DeferredCommand {
+                method: method.clone(),
+                params: params.clone(),
+                script,
+            }));
             let command = extension_command(method, Some(real.clone()), params);
             self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
         }
@@ -275,26 +273,15 @@ impl Relay {
             Ok(found) => found,
             Err(error) => return turn.fail(&asker, error),
         };
-        let session = Some(real.clone());
+        let session = real.clone();
         let deadline = Some(turn.now + QUICK);
-        self.requests.add(Request {
-            connection,
-            session: session.clone(),
-            asker: Some(asker),
-            purpose: Purpose::BlankPage,
-            deadline,
-            needs: None,
-            on_refusal: OnRefusal::Navigates(command),
-        });
-        let request = Request {
-            connection,
-            session,
-            asker: None,
-            purpose: Purpose::Forward,
-            deadline,
-            needs: None,
-            on_refusal: OnRefusal::Fails,
-        };
+        self.requests.add(
+            Request::to_target(connection, session.clone(), Purpose::BlankPage)
+                .asked_by(asker)
+                .until(deadline)
+                .on_refusal(OnRefusal::Navigates(command)),
+        );
+        let request = Request::to_target(connection, session, Purpose::Forward).until(deadline);
         self.ask_extension(request, |id| RelayMessage::BlankTab { id, tab, proof }, turn);
     }
 

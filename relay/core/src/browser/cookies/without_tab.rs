@@ -18,7 +18,6 @@ use crate::cdp::{Command, Error};
 use crate::ids::{ConnectionId, SessionRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{CookieCall, CookieQuestion, Purpose};
-use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
 
 /// Shows that the extension can be asked for cookies.
@@ -148,15 +147,11 @@ impl Relay {
         for calls in calls.chunks(MAX_COOKIE_CALLS) {
             let names = calls.iter().filter_map(|call| call.name.clone()).collect();
             let details = calls.iter().map(|call| call.details.clone()).collect();
-            let request = Request {
+            let request = Request::to_extension(
                 connection,
-                session: None,
-                asker: None,
-                purpose: Purpose::CookieJar(CookieCall { question, names }),
-                deadline: Some(turn.now + QUICK),
-                needs: None,
-                on_refusal: OnRefusal::Fails,
-            };
+                Purpose::CookieJar(CookieCall { question, names }),
+            )
+            .until(turn.now + QUICK);
             let calls = CookieCalls { function, details, extra: Extra::default() };
             let message = |id| RelayMessage::CallCookies { id, calls, proof };
             self.ask_extension(request, message, turn);

@@ -30,14 +30,7 @@ pub enum Input {
     },
     ClientConnected {
         client: ClientId,
-        name: Option<String>,
-        extension: Option<String>,
-        /// The one page that it wants to talk to, instead of the browser.
-        page: Option<TargetId>,
-        /// Whether its tabs go to a window of their own; as the relay has it when it does not say.
-        separate_window: Option<bool>,
-        /// The files that it may have the browser open; all when `None`.
-        confinement: Option<Confinement>,
+        hello: ClientHello,
     },
     ClientSent {
         client: ClientId,
@@ -70,4 +63,19 @@ pub enum Input {
     /// The relay is about to end, and its clients with it.
     Closing,
     DeadlinePassed,
+}
+
+/// What a client says of itself when it connects.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientHello {
+    /// The name that it chose in its URL.
+    pub name: Option<String>,
+    /// The extension that it names, by connection or by stable key.
+    pub extension: Option<String>,
+    /// The one page that it wants to talk to, instead of the browser.
+    pub page: Option<TargetId>,
+    /// Whether its tabs go to a window of their own; as the relay has it when it does not say.
+    pub separate_window: Option<bool>,
+    /// The files that it may have the browser open; all when `None`.
+    pub confinement: Option<Confinement>,
 }

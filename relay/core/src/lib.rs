@@ -31,11 +31,10 @@ pub use cdp::payload;
 pub use confinement::Confinement;
 pub use effect::{Effect, ReportedFile, WantedCopy};
 pub use ids::{ClientId, ConnectionId};
-pub use input::Input;
+pub use input::{ClientHello, Input};
 use peers::clients::Clients;
 use peers::extensions::Extensions;
 pub use peers::joining::MAX_CLIENTS;
-use peers::joining::MAX_CONFINED;
 pub use policy::{AgentsMay, Policy};
 use requests::pending::Requests;
 use turn::Turn;
@@ -104,28 +103,8 @@ impl Relay {
             Input::ExtensionDisconnected { connection } => {
                 self.extension_disconnected(connection, &mut turn);
             }
-            Input::ClientConnected {
-                client,
-                name,
-                extension,
-                page,
-                separate_window,
-                confinement,
-            } => {
-                let extension = extension.as_deref();
-                let is_confined = confinement.is_some();
-                // It is asked for by nobody who is confined.
-                let page = page.filter(|_| !is_confined);
-                if self.has_too_many_connections(confinement.as_ref()) {
-                    let reason = format!("a session may have {MAX_CONFINED} connections");
-                    turn.close_client(client, CloseCode::DuplicateClient, reason);
-                } else {
-                    let window = separate_window;
-                    self.client_connected(client, name, extension, page, window, &mut turn);
-                }
-                if let Some(client) = self.clients.get_mut(client) {
-                    client.confinement = confinement;
-                }
+            Input::ClientConnected { client, hello } => {
+                self.client_connected(client, hello, &mut turn);
             }
             Input::ClientSent { client, command } => {
                 self.accept_command(client, command, &mut turn)

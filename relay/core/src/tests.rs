@@ -27,7 +27,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use shared_protocol::{CdpEvent, CloseCode, ExtensionHello, Extra, RequestId, SessionId, TargetId};
 
-use super::{AgentsMay, ClientId, Confinement, ConnectionId, Effect, Input, Policy, Relay};
+use super::{
+    AgentsMay, ClientHello, ClientId, Confinement, ConnectionId, Effect, Input, Policy, Relay,
+};
 use crate::cdp::payload::{ExtensionMessage, Payload, RelayMessage};
 use crate::cdp::{Command, Error, Frame};
 use crate::peers::heartbeat::PING_INTERVAL;
@@ -87,11 +89,7 @@ impl Stage {
         let (name, extension) = (name.map(str::to_owned), extension.map(str::to_owned));
         self.handle(Input::ClientConnected {
             client,
-            name,
-            extension,
-            page: None,
-            separate_window: None,
-            confinement: None,
+            hello: ClientHello { name, extension, ..ClientHello::default() },
         })
     }
 

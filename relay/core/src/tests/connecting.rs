@@ -108,11 +108,7 @@ fn a_socket_to_a_tab_is_attached_to_its_page_and_ends_with_it() {
     let tab = relay.0.tabs().next().unwrap().target_id;
     relay.handle(Input::ClientConnected {
         client: CLIENT,
-        name: None,
-        extension: None,
-        page: Some(tab),
-        separate_window: None,
-        confinement: None,
+        hello: ClientHello { page: Some(tab), ..ClientHello::default() },
     });
     let effects = relay.command(None, 1, "Target.setAutoAttach", AUTO_ATTACH);
     assert_eq!(effects, [attached(None, "pw-tab-1", "T1"), reply(None, 1, json!({}))]);

@@ -184,11 +184,7 @@ impl World {
         self.clients.insert(client, seen);
         self.handle(Input::ClientConnected {
             client,
-            name: None,
-            extension: None,
-            page,
-            separate_window: None,
-            confinement: None,
+            hello: ClientHello { page, ..ClientHello::default() },
         });
         if self.is_calm() {
             self.client_says(client, "", ("Target.setAutoAttach", AUTO_ATTACH));

@@ -175,11 +175,7 @@ fn a_client_of_one_page_needs_no_sessions() {
     let page = Some(TargetId::new("T1"));
     script.handle(Input::ClientConnected {
         client,
-        name: None,
-        extension: None,
-        page,
-        separate_window: None,
-        confinement: None,
+        hello: ClientHello { page, ..ClientHello::default() },
     });
     let lines = script.says(client, "- 5 Page.enable", "{}");
     assert_eq!(lines, ["> pw-tab-1 Page.enable {}"]);
@@ -197,14 +193,7 @@ fn a_client_that_finds_no_tab_gets_one_before_it_is_answered() {
     let mut script = Script::new();
     script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
     let client = ClientId(9);
-    let connected = Input::ClientConnected {
-        client,
-        name: None,
-        extension: None,
-        page: None,
-        separate_window: None,
-        confinement: None,
-    };
+    let connected = Input::ClientConnected { client, hello: ClientHello::default() };
     assert_eq!(script.handle(connected), nothing());
     assert_eq!(
         script.says(client, "- 1 Target.setAutoAttach", NO_WAIT),

@@ -77,11 +77,7 @@ fn connect(stage: &mut Stage, separate_window: Option<bool>) {
     let client = CLIENT;
     let connected = Input::ClientConnected {
         client,
-        name: None,
-        extension: None,
-        page: None,
-        separate_window,
-        confinement: None,
+        hello: ClientHello { separate_window, ..ClientHello::default() },
     };
     stage.handle(connected);
     // The extension has announced what it has: nothing.

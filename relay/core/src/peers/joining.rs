@@ -80,11 +80,11 @@ impl Relay {
     fn refusal_of_client(&self, hello: &ClientHello) -> Option<(CloseCode, String)> {
         if self.has_too_many_connections(hello.confinement.as_ref()) {
             let reason = format!("a session may have {MAX_CONFINED} connections");
-            return Some((CloseCode::DuplicateClient, reason));
+            return Some((CloseCode::TooManyConnections, reason));
         }
         if self.clients.count() >= MAX_CLIENTS {
             let reason = format!("{MAX_CLIENTS} clients are connected already");
-            return Some((CloseCode::DuplicateClient, reason));
+            return Some((CloseCode::TooManyClients, reason));
         }
         let is_taken = hello.name.as_ref().is_some_and(|name| self.clients.has_name(name));
         let reason = "a client with this id is connected already".to_owned();

@@ -1,6 +1,7 @@
 //! Who is served, by which extension, until when.
 
 use super::*;
+use crate::MAX_CLIENTS;
 
 #[test]
 fn a_client_without_an_extension_is_told_what_to_do() {
@@ -115,4 +116,27 @@ fn a_socket_to_a_tab_is_attached_to_its_page_and_ends_with_it() {
     let gone = json!({ "sessionId": "pw-tab-1" });
     let effects = relay.event(EXTENSION, None, "Target.detachedFromTarget", gone);
     assert!(matches!(effects.last(), Some(Effect::CloseClient { client: CLIENT, .. })));
+}
+
+#[test]
+fn clients_beyond_the_limit_are_closed_with_a_code_of_their_own() {
+    let mut relay = Stage::with_tab();
+    let closed = |effects: Vec<Effect>| match effects.as_slice() {
+        [Effect::CloseClient { code, .. }] => Some(*code),
+        _ => None,
+    };
+    for client in (1000..).map(ClientId).take(MAX_CLIENTS) {
+        assert_eq!(closed(relay.connect_client(client, None, None)), None);
+    }
+    let effects = relay.connect_client(ClientId(1), None, None);
+    assert_eq!(closed(effects), Some(CloseCode::TooManyClients));
+
+    let mut relay = Stage::with_tab();
+    let confinement = Some(Confinement { folders: vec!["/session".into()] });
+    let mut connect = |client| {
+        let hello = ClientHello { confinement: confinement.clone(), ..ClientHello::default() };
+        closed(relay.handle(Input::ClientConnected { client: ClientId(client), hello }))
+    };
+    let codes: Vec<_> = (1..=5).map(&mut connect).collect();
+    assert_eq!(codes, [None, None, None, None, Some(CloseCode::TooManyConnections)]);
 }

@@ -16,8 +16,16 @@ pub struct ClientId(pub u64);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SessionRef {
     pub(crate) client: ClientId,
-    /// Empty for the socket itself, as in CDP.
-    pub(crate) session: SessionId,
+    pub(crate) session: ClientSessionId,
+}
+
+/// A session id as a client sees it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ClientSessionId {
+    /// The socket itself.
+    Root,
+    /// A session that was opened on the socket.
+    Opened(SessionId),
 }
 
 impl fmt::Display for ConnectionId {
@@ -29,11 +37,29 @@ impl fmt::Display for ConnectionId {
 impl SessionRef {
     /// The socket itself.
     pub(crate) fn root(client: ClientId) -> Self {
-        Self { client, session: SessionId::new("") }
+        Self { client, session: ClientSessionId::Root }
     }
 
-    /// How frames name the session: not at all, for the socket itself.
+    /// The id that frames carry; the socket itself has none.
     pub(crate) fn on_wire(&self) -> Option<SessionId> {
-        (!self.session.as_str().is_empty()).then(|| self.session.clone())
+        match &self.session {
+            ClientSessionId::Root => None,
+            ClientSessionId::Opened(id) => Some(id.clone()),
+        }
+    }
+}
+
+impl From<Option<SessionId>> for ClientSessionId {
+    fn from(on_wire: Option<SessionId>) -> Self {
+        on_wire.map_or(Self::Root, Self::Opened)
+    }
+}
+
+impl fmt::Display for ClientSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Opened(id) => id.fmt(f),
+        }
     }
 }

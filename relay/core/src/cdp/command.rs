@@ -70,12 +70,6 @@ impl Command {
         })
     }
 
-    /// The session as clients' sessions are kept: the empty one is the socket itself.
-    #[must_use]
-    pub fn session_or_root(&self) -> SessionId {
-        self.session.clone().unwrap_or_else(|| SessionId::new(""))
-    }
-
     /// Reads the parameters as the answer to them would.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ impl Relay {
             None => command,
         };
         if let Some(error) = refusal {
-            let session_ref = SessionRef { client, session: command.session_or_root() };
+            let session_ref = SessionRef { client, session: command.session.clone().into() };
             return turn.fail(&Asker::new(&session_ref, &command), error);
         }
         self.dispatch_command(client, command, turn);
@@ -37,7 +37,7 @@ impl Relay {
     pub(crate) fn dispatch_command(&mut self, client: ClientId, command: Command, turn: &mut Turn) {
         self.open_tab_for_new_client(client, &command, turn);
         let Some(command) = self.hold_command(client, command, turn) else { return };
-        let session_ref = SessionRef { client, session: command.session_or_root() };
+        let session_ref = SessionRef { client, session: command.session.clone().into() };
         match self.clients.session(&session_ref).map(|session| &session.kind) {
             Some(Kind::Target(_)) => self.target_command(&session_ref, command, turn),
             Some(Kind::Browser | Kind::Tab { .. }) => {

@@ -208,7 +208,7 @@ impl Relay {
             }
             Some(_) | None => {
                 let error = Error::server("Extension disconnected");
-                let session_ref = SessionRef { client, session: command.session_or_root() };
+                let session_ref = SessionRef { client, session: command.session.clone().into() };
                 turn.fail(&Asker::new(&session_ref, &command), error);
             }
         }

@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, TargetInfo};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
-use crate::ids::SessionRef;
+use crate::ids::{ClientSessionId, SessionRef};
 use crate::sessions::model::{Kind, MAX_SESSIONS, Session, TargetSession};
 use crate::turn::Turn;
 
@@ -74,7 +74,9 @@ impl Relay {
         }
 
         let Detach { session_id, target_id } = command.read_params()?;
-        let session = session_id.or_else(|| self.session_below(session_ref, &target_id?));
+        let session = session_id
+            .map(ClientSessionId::Opened)
+            .or_else(|| self.session_below(session_ref, &target_id?));
         let session =
             session.ok_or_else(|| Error::new(-32602, "No session for given target id"))?;
         let ended = SessionRef { client: session_ref.client, session };
@@ -141,14 +143,21 @@ impl Relay {
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;
         let session_id = client.sessions.open(real, &mut self.sessions_named, session)?;
-        let session_ref = SessionRef { client: parent.client, session: session_id.clone() };
+        let session_ref = SessionRef {
+            client: parent.client,
+            session: ClientSessionId::Opened(session_id.clone()),
+        };
         self.target_mut(connection, real)?.sessions.push(session_ref);
         send_attached(parent, session_id.clone(), info, waits, turn);
         Some(session_id)
     }
 
     /// The session on a target that was announced on this one.
-    fn session_below(&self, session_ref: &SessionRef, target: &TargetId) -> Option<SessionId> {
+    fn session_below(
+        &self,
+        session_ref: &SessionRef,
+        target: &TargetId,
+    ) -> Option<ClientSessionId> {
         let client = self.clients.get(session_ref.client)?;
         let is_on_it = |session: &Session| {
             session.parent.as_ref() == Some(&session_ref.session)

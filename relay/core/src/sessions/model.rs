@@ -8,6 +8,7 @@ use shared_protocol::SessionId;
 
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_filter::Filter;
+use crate::ids::ClientSessionId;
 use crate::requests::deferred_replies::DeferredReplies;
 use crate::settings::auto_attach::AutoAttach;
 use crate::settings::interception::InterceptionPatterns;
@@ -20,12 +21,12 @@ use crate::sharing::scripts::ShortScripts;
 pub(crate) const MAX_SESSIONS: usize = 2000;
 
 #[derive(Debug)]
-pub(crate) struct Sessions(BTreeMap<SessionId, Session>);
+pub(crate) struct Sessions(BTreeMap<ClientSessionId, Session>);
 
 #[derive(Debug)]
 pub(crate) struct Session {
     /// Where the session was announced, and where its end will be; the socket itself has none.
-    pub(crate) parent: Option<SessionId>,
+    pub(crate) parent: Option<ClientSessionId>,
     /// Whether auto-attach made it, which can take it away again.
     pub(crate) automatic: bool,
     /// `Target.setDiscoverTargets`: which targets are reported on it.
@@ -92,7 +93,7 @@ pub(crate) struct TargetSession {
 }
 
 impl Session {
-    pub(crate) fn new(parent: Option<SessionId>, kind: Kind) -> Self {
+    pub(crate) fn new(parent: Option<ClientSessionId>, kind: Kind) -> Self {
         Self { parent, automatic: false, discover: None, auto_attach: None, downloads: None, kind }
     }
 
@@ -166,7 +167,7 @@ impl TargetSession {
 impl Sessions {
     /// A client that has nothing but its socket.
     pub(crate) fn new(root: Kind) -> Self {
-        Self(BTreeMap::from([(SessionId::new(""), Session::new(None, root))]))
+        Self(BTreeMap::from([(ClientSessionId::Root, Session::new(None, root))]))
     }
 
     /// Opens a session under a name that is `wanted`, or close to it when that is taken. The number
@@ -182,17 +183,17 @@ impl Sessions {
             return None;
         }
         let mut id = wanted.clone();
-        while self.0.contains_key(&id) {
+        while self.0.contains_key(&ClientSessionId::Opened(id.clone())) {
             *number += 1;
             id = SessionId::new(format!("{wanted}.{number}"));
         }
-        self.0.insert(id.clone(), session);
+        self.0.insert(ClientSessionId::Opened(id.clone()), session);
         Some(id)
     }
 
     /// Closes a session and all below it; the lowest come first.
-    pub(crate) fn close(&mut self, id: &SessionId) -> Vec<(SessionId, Session)> {
-        let mut below: BTreeMap<SessionId, Vec<SessionId>> = BTreeMap::new();
+    pub(crate) fn close(&mut self, id: &ClientSessionId) -> Vec<(ClientSessionId, Session)> {
+        let mut below: BTreeMap<ClientSessionId, Vec<ClientSessionId>> = BTreeMap::new();
         for (child, session) in &self.0 {
             if let Some(parent) = &session.parent {
                 below.entry(parent.clone()).or_default().push(child.clone());
@@ -207,16 +208,16 @@ impl Sessions {
         order.iter().rev().filter_map(|id| self.0.remove_entry(id)).collect()
     }
 
-    pub(crate) fn get(&self, id: &SessionId) -> Option<&Session> {
+    pub(crate) fn get(&self, id: &ClientSessionId) -> Option<&Session> {
         self.0.get(id)
     }
 
-    pub(crate) fn get_mut(&mut self, id: &SessionId) -> Option<&mut Session> {
+    pub(crate) fn get_mut(&mut self, id: &ClientSessionId) -> Option<&mut Session> {
         self.0.get_mut(id)
     }
 
     /// The socket's own comes first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&SessionId, &Session)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&ClientSessionId, &Session)> {
         self.0.iter()
     }
 
@@ -225,7 +226,7 @@ impl Sessions {
     }
 
     /// The names of the sessions for which `wanted` holds.
-    pub(crate) fn matching(&self, wanted: impl Fn(&Session) -> bool) -> Vec<SessionId> {
+    pub(crate) fn matching(&self, wanted: impl Fn(&Session) -> bool) -> Vec<ClientSessionId> {
         self.0.iter().filter(|(_, session)| wanted(session)).map(|(id, _)| id.clone()).collect()
     }
 }
@@ -253,26 +254,30 @@ mod tests {
         {
             sessions.open(&SessionId::new(name), &mut 0, session(parent)).unwrap();
         }
-        let closed: Vec<_> =
-            sessions.close(&SessionId::new("tab")).into_iter().map(|(id, _)| id).collect();
-        assert_eq!(closed, ["worker", "frame", "tab"].map(SessionId::new));
+        let closed: Vec<_> = sessions.close(&opened("tab")).into_iter().map(|(id, _)| id).collect();
+        assert_eq!(closed, ["worker", "frame", "tab"].map(opened));
         assert_eq!(sessions.iter().count(), 2, "the socket and the other one");
     }
 
     #[test]
     fn a_client_has_so_many_sessions_and_no_more() {
         let mut sessions = Sessions::new(Kind::Browser);
-        let mut parent = String::new();
+        let mut parent = ClientSessionId::Root;
         for number in 1..MAX_SESSIONS {
-            let name = number.to_string();
-            sessions.open(&SessionId::new(&*name), &mut 0, session(Some(&parent))).unwrap();
-            parent = name;
+            let name = SessionId::new(number.to_string());
+            let below = Session::new(Some(parent), Kind::Browser);
+            sessions.open(&name, &mut 0, below).unwrap();
+            parent = ClientSessionId::Opened(name);
         }
         assert_eq!(sessions.open(&SessionId::new("one more"), &mut 0, session(None)), None);
-        assert_eq!(sessions.close(&SessionId::new("")).len(), MAX_SESSIONS, "however deep");
+        assert_eq!(sessions.close(&ClientSessionId::Root).len(), MAX_SESSIONS, "however deep");
+    }
+
+    fn opened(id: &str) -> ClientSessionId {
+        ClientSessionId::Opened(SessionId::new(id))
     }
 
     fn session(parent: Option<&str>) -> Session {
-        Session::new(parent.map(SessionId::new), Kind::Browser)
+        Session::new(parent.map(opened), Kind::Browser)
     }
 }

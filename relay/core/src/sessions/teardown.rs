@@ -6,7 +6,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::effect::Effect;
-use crate::ids::{ClientId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ClientSessionId, ConnectionId, SessionRef};
 use crate::requests::complete::target_closed;
 use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, TargetSession};
@@ -37,10 +37,10 @@ impl Relay {
             let failures = waiting.iter().map(|asker| asker.reply(Err(target_closed())));
             let trace = self.take_trace(&ended);
             self.release_trace(connection, trace, turn);
-            match session.parent.clone() {
-                Some(parent) => {
+            match session.parent.clone().zip(ended.on_wire()) {
+                Some((parent, session_id)) => {
                     let parent = SessionRef { client: session_ref.client, session: parent };
-                    send_detached(&parent, ended.session.clone(), target_id, turn);
+                    send_detached(&parent, session_id, target_id, turn);
                     turn.effects.extend(failures);
                 }
                 None => {
@@ -73,7 +73,7 @@ impl Relay {
             let is_gone = |effect: &Effect| matches!(effect, Effect::SendToClient { client, .. } if *client == id);
             extension.interrupted.retain(|answer| !is_gone(answer));
         }
-        for (session_id, session) in client.sessions.close(&SessionId::new("")) {
+        for (session_id, session) in client.sessions.close(&ClientSessionId::Root) {
             let ended = SessionRef { client: id, session: session_id };
             self.take_waiting(connection, &session, &ended);
             self.release_session(connection, &ended, session, turn);

@@ -8,7 +8,7 @@ use shared_protocol::SessionId;
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::{Command, Error};
-use crate::ids::{ClientId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ClientSessionId, ConnectionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -16,7 +16,7 @@ use crate::turn::Turn;
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
     /// Whose events they are.
-    session: SessionId,
+    session: ClientSessionId,
     /// The tab that does it, and has the streams.
     real: SessionId,
     is_running: bool,

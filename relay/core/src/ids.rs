@@ -19,6 +19,10 @@ pub(crate) struct SessionRef {
     pub(crate) session: ClientSessionId,
 }
 
+/// A session id as the extension names it: `pw-tab-1` for a tab, Chrome's own for a child.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ExtensionSessionId(SessionId);
+
 /// A session id as a client sees it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ClientSessionId {
@@ -52,6 +56,23 @@ impl SessionRef {
 impl From<Option<SessionId>> for ClientSessionId {
     fn from(on_wire: Option<SessionId>) -> Self {
         on_wire.map_or(Self::Root, Self::Opened)
+    }
+}
+
+impl ExtensionSessionId {
+    pub(crate) fn new(on_wire: SessionId) -> Self {
+        Self(on_wire)
+    }
+
+    /// The id that messages to the extension carry. Clients' sessions are named after it.
+    pub(crate) fn on_wire(&self) -> &SessionId {
+        &self.0
+    }
+}
+
+impl fmt::Display for ExtensionSessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

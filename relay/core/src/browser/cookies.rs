@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use shared_protocol::{Payload as _, SessionId};
+use shared_protocol::Payload as _;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::browser::storage::needs_profile;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::SessionRef;
+use crate::ids::{ExtensionSessionId, SessionRef};
 use crate::requests::purpose::{CookieQuestion, Purpose};
 use crate::turn::Turn;
 use convert::NewCookie;
@@ -64,7 +64,7 @@ impl Relay {
     pub(crate) fn profile_command(
         &mut self,
         session_ref: &SessionRef,
-        real: Option<&SessionId>,
+        real: Option<&ExtensionSessionId>,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -137,7 +137,7 @@ impl Relay {
     fn forward_to_profile(
         &mut self,
         session_ref: &SessionRef,
-        real: Option<&SessionId>,
+        real: Option<&ExtensionSessionId>,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -162,7 +162,7 @@ impl Relay {
         let asker = Asker::new(session_ref, command);
         let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(extension) = self.extensions.get(connection) else { return };
-        let mut questions: Vec<(SessionId, Option<Payload>)> = extension
+        let mut questions: Vec<(ExtensionSessionId, Option<Payload>)> = extension
             .targets
             .iter()
             .filter(|it| matches!(it.info.kind.as_str(), "page" | "iframe") && !it.is_crashed)

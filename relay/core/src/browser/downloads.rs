@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use shared_protocol::{
-    DownloadId, DownloadQuery, Extra, Feature, FoundDownload, LogLevel, Payload as _, SessionId,
+    DownloadId, DownloadQuery, Extra, Feature, FoundDownload, LogLevel, Payload as _,
 };
 
 use crate::Relay;
@@ -19,7 +19,7 @@ use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::effect::{Effect, ReportedFile, WantedCopy};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{DownloadSearch, Purpose, SearchReason};
 use crate::sessions::model::{DownloadBehavior, Session};
@@ -118,7 +118,7 @@ impl Relay {
     pub(crate) fn download_began(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         event: &Payload,
         turn: &mut Turn,
     ) {

@@ -1,12 +1,10 @@
 //! Commands of the whole profile, for which one tab stands.
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::SessionRef;
+use crate::ids::{ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal;
 use crate::targets::lifecycle::DEFAULT_CONTEXT;
@@ -36,7 +34,7 @@ impl Relay {
     }
 
     /// The tab that stands for the browser: the one that the client used last, else the first.
-    pub(crate) fn any_tab(&self, session_ref: &SessionRef) -> Result<SessionId, Error> {
+    pub(crate) fn any_tab(&self, session_ref: &SessionRef) -> Result<ExtensionSessionId, Error> {
         let last_use = |tab: &&Target| {
             let own = tab.sessions.iter().filter(|other| other.client == session_ref.client);
             own.filter_map(|own| self.target_session(own)).map(|session| session.last_active).max()

@@ -1,14 +1,12 @@
 //! Who gets an event of a target: the sessions that asked for its kind, and no other.
 
 use serde::Deserialize;
-use shared_protocol::{
-    AttachedToTarget, CdpEvent, DetachedFromTarget, LogLevel, Payload as _, SessionId,
-};
+use shared_protocol::{AttachedToTarget, CdpEvent, DetachedFromTarget, LogLevel, Payload as _};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::sessions::model::TargetSession;
 use crate::turn::Turn;
 
@@ -26,11 +24,12 @@ impl Relay {
             ("Target.attachedToTarget", Some(params)) => {
                 match (params.read::<AttachedToTarget<Payload>>(), event.session_id.as_ref()) {
                     (Ok(attached), parent) => {
-                        let session = attached.session_id.clone();
+                        let session = ExtensionSessionId::new(attached.session_id.clone());
                         match parent {
                             None => self.tab_attached(connection, attached, turn),
                             Some(parent) => {
-                                self.child_attached(connection, parent, attached, turn);
+                                let parent = ExtensionSessionId::new(parent.clone());
+                                self.child_attached(connection, &parent, attached, turn);
                             }
                         }
                         self.confirm_session(connection, &session, turn);
@@ -46,7 +45,10 @@ impl Relay {
             }
             ("Target.detachedFromTarget", Some(params)) => {
                 match params.read::<DetachedFromTarget<Payload>>() {
-                    Ok(detached) => self.detached(connection, &detached.session_id, turn),
+                    Ok(detached) => {
+                        let session = ExtensionSessionId::new(detached.session_id);
+                        self.detached(connection, &session, turn);
+                    }
                     Err(error) => turn.log(LogLevel::Error, unreadable(error)),
                 }
             }
@@ -63,7 +65,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let CdpEvent { session_id, method, params, .. } = event;
-        let Some(real) = session_id else { return };
+        let Some(real) = session_id.map(ExtensionSessionId::new) else { return };
         let Some(target) = self.target_mut(connection, &real) else { return };
         if let Some(params) = &params {
             target.state.record(&method, params);
@@ -120,7 +122,7 @@ impl Relay {
     fn audience(
         &self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         method: &str,
         params: Option<&Payload>,
     ) -> Vec<SessionRef> {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use shared_protocol::{CloseCode, Feature, Features, LogLevel, SessionId, StableKey};
+use shared_protocol::{CloseCode, Feature, Features, LogLevel, StableKey};
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -12,7 +12,7 @@ use crate::browser::downloads::Downloads;
 use crate::cdp::payload::RelayMessage;
 use crate::cdp::{Command, Error, Frame};
 use crate::effect::Effect;
-use crate::ids::{ClientId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ConnectionId, ExtensionSessionId, SessionRef};
 use crate::peers::extensions::{Extension, NO_EXTENSION};
 use crate::targets::model::Targets;
 use crate::turn::Turn;
@@ -35,7 +35,7 @@ pub(crate) enum Presence {
     /// Connected, and all its tabs are known.
     Here,
     /// Connected, but it has not announced all its tabs; among them these of its predecessor's.
-    Returning { unconfirmed: Vec<SessionId>, until: Instant },
+    Returning { unconfirmed: Vec<ExtensionSessionId>, until: Instant },
     /// Not connected.
     Away { until: Instant },
 }
@@ -219,7 +219,7 @@ impl Relay {
     pub(crate) fn confirm_session(
         &mut self,
         connection: ConnectionId,
-        session: &SessionId,
+        session: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };

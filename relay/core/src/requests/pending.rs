@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use shared_protocol::{Feature, RequestId, SessionId};
+use shared_protocol::{Feature, RequestId};
 
 use crate::asker::Asker;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
 
@@ -30,7 +30,7 @@ pub(crate) struct Requests {
 pub(crate) struct Request {
     pub(crate) connection: ConnectionId,
     /// The real session it went to, whose end is its end.
-    pub(crate) session: Option<SessionId>,
+    pub(crate) session: Option<ExtensionSessionId>,
     /// Who gets the reply; `None` when the relay asked for itself, or the asker has gone.
     pub(crate) asker: Option<Asker>,
     pub(crate) purpose: Purpose,
@@ -58,7 +58,7 @@ impl Request {
     /// A request to a target, as [`Request::to_extension`].
     pub(crate) fn to_target(
         connection: ConnectionId,
-        session: SessionId,
+        session: ExtensionSessionId,
         purpose: Purpose,
     ) -> Self {
         Self { session: Some(session), ..Self::to_extension(connection, purpose) }
@@ -77,7 +77,7 @@ impl Request {
     }
 
     /// The domain that it switches on, and where.
-    pub(crate) fn enables(&self) -> Option<(&SessionId, &str)> {
+    pub(crate) fn enables(&self) -> Option<(&ExtensionSessionId, &str)> {
         let Purpose::Enable { domain, .. } = &self.purpose else { return None };
         Some((self.session.as_ref()?, domain))
     }
@@ -207,7 +207,7 @@ impl Requests {
     pub(crate) fn running_client(
         &self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         last_ended: RequestId,
     ) -> Option<&SessionRef> {
         let running = || {

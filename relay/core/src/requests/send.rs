@@ -1,12 +1,12 @@
 //! The only ways in which commands go to an extension.
 
-use shared_protocol::{CdpCommand, Extra, RequestId, SessionId};
+use shared_protocol::{CdpCommand, Extra, RequestId};
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::pending::{QUICK, Request, is_quick};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
@@ -18,7 +18,7 @@ impl Relay {
         &mut self,
         session_ref: &SessionRef,
         command: Command,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         purpose: Purpose,
         turn: &mut Turn,
     ) {
@@ -33,7 +33,7 @@ impl Relay {
         if quick && let Some(session) = self.target_session_mut(session_ref) {
             session.replies.expect(id);
         }
-        let command = extension_command(command.method, Some(real.clone()), command.params);
+        let command = extension_command(command.method, Some(real), command.params);
         turn.send_to_extension(connection, RelayMessage::Command { id, command });
     }
 
@@ -42,7 +42,7 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
-        real: Option<&SessionId>,
+        real: Option<&ExtensionSessionId>,
         (method, params): (&str, Option<Payload>),
         purpose: Purpose,
         turn: &mut Turn,
@@ -55,7 +55,7 @@ impl Relay {
                 .until(deadline)
                 .on_refusal(on_refusal);
         let id = self.requests.add(request);
-        let command = extension_command(method.to_owned(), real.cloned(), params);
+        let command = extension_command(method.to_owned(), real, params);
         turn.send_to_extension(connection, RelayMessage::Command { id, command });
     }
 
@@ -63,7 +63,7 @@ impl Relay {
     pub(crate) fn send_to_target(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         method: &str,
         params: Option<Payload>,
         turn: &mut Turn,
@@ -71,7 +71,7 @@ impl Relay {
         if self.defer_own_command(connection, real, method, params.as_ref()) {
             return;
         }
-        let command = extension_command(method.to_owned(), Some(real.clone()), params);
+        let command = extension_command(method.to_owned(), Some(real), params);
         let message = RelayMessage::Command { id: self.requests.next_id(), command };
         turn.send_to_extension(connection, message);
     }
@@ -92,8 +92,14 @@ impl Relay {
 
 pub(crate) fn extension_command(
     method: String,
-    session_id: Option<SessionId>,
+    session: Option<&ExtensionSessionId>,
     params: Option<Payload>,
 ) -> CdpCommand<Payload> {
-    CdpCommand { method, session_id, params, source: None, extra: Extra::default() }
+    CdpCommand {
+        method,
+        session_id: session.map(|it| it.on_wire().clone()),
+        params,
+        source: None,
+        extra: Extra::default(),
+    }
 }

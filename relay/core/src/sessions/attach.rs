@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::cdp::payload::{Payload, TargetInfo};
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
-use crate::ids::{ClientSessionId, SessionRef};
+use crate::ids::{ClientSessionId, ExtensionSessionId, SessionRef};
 use crate::sessions::model::{Kind, MAX_SESSIONS, Session, TargetSession};
 use crate::turn::Turn;
 
@@ -92,7 +92,7 @@ impl Relay {
     pub(crate) fn open_tab_session(
         &mut self,
         parent: &SessionRef,
-        page: &SessionId,
+        page: &ExtensionSessionId,
         automatic: bool,
         turn: &mut Turn,
     ) -> Option<SessionId> {
@@ -123,7 +123,7 @@ impl Relay {
     pub(crate) fn open_session(
         &mut self,
         parent: &SessionRef,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         may_hold_back: bool,
         automatic: bool,
         turn: &mut Turn,
@@ -142,7 +142,7 @@ impl Relay {
             Session::new(Some(parent.session.clone()), Kind::Target(Box::new(session)));
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;
-        let session_id = client.sessions.open(real, &mut self.sessions_named, session)?;
+        let session_id = client.sessions.open(real.on_wire(), &mut self.sessions_named, session)?;
         let session_ref = SessionRef {
             client: parent.client,
             session: ClientSessionId::Opened(session_id.clone()),

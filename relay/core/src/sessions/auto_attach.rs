@@ -1,11 +1,9 @@
 //! `Target.setAutoAttach` on a browser-level session, and the sessions that it opens.
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::SessionRef;
+use crate::ids::{ExtensionSessionId, SessionRef};
 use crate::sessions::model::{Kind, Session};
 use crate::settings::auto_attach::SetAutoAttach;
 use crate::turn::Turn;
@@ -34,7 +32,7 @@ impl Relay {
             return Ok(Payload::empty_object());
         }
         if is_browser {
-            let tabs: Vec<SessionId> = self
+            let tabs: Vec<ExtensionSessionId> = self
                 .extension_of(session_ref)
                 .map(|it| it.targets.tabs().map(|tab| tab.session.clone()).collect())
                 .unwrap_or_default();
@@ -50,7 +48,7 @@ impl Relay {
     pub(crate) fn auto_attach_tab(
         &mut self,
         parent: &SessionRef,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
@@ -71,7 +69,7 @@ impl Relay {
     }
 
     /// Whether a session over this real one has been announced on `parent` already.
-    pub(crate) fn is_announced_to(&self, parent: &SessionRef, real: &SessionId) -> bool {
+    pub(crate) fn is_announced_to(&self, parent: &SessionRef, real: &ExtensionSessionId) -> bool {
         let Some(client) = self.clients.get(parent.client) else { return true };
         client.sessions.iter().any(|(_, session)| {
             session.automatic

@@ -8,7 +8,7 @@ use shared_protocol::SessionId;
 
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_filter::Filter;
-use crate::ids::ClientSessionId;
+use crate::ids::{ClientSessionId, ExtensionSessionId};
 use crate::requests::deferred_replies::DeferredReplies;
 use crate::settings::auto_attach::AutoAttach;
 use crate::settings::interception::InterceptionPatterns;
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     /// Attached to the browser that the relay pretends to be.
     Browser,
     /// Attached to the tab around a page; the page's real session names it.
-    Tab { page: SessionId },
+    Tab { page: ExtensionSessionId },
     /// Attached to a target, over the extension's session of it.
     Target(Box<TargetSession>),
 }
@@ -62,7 +62,7 @@ pub(crate) struct DownloadBehavior {
 #[derive(Debug)]
 pub(crate) struct TargetSession {
     /// The extension's session.
-    pub(crate) real: SessionId,
+    pub(crate) real: ExtensionSessionId,
     /// The domains whose events it gets.
     pub(crate) domains: BTreeSet<String>,
     /// Whether it gets `Page.lifecycleEvent`.
@@ -98,7 +98,7 @@ impl Session {
     }
 
     /// The extension's session below it, if it is attached to a target.
-    pub(crate) fn real(&self) -> Option<&SessionId> {
+    pub(crate) fn real(&self) -> Option<&ExtensionSessionId> {
         self.kind.real()
     }
 
@@ -113,7 +113,7 @@ impl Session {
     }
 
     /// Whether it is attached to the tab around this page.
-    pub(crate) fn is_tab_of(&self, wanted: &SessionId) -> bool {
+    pub(crate) fn is_tab_of(&self, wanted: &ExtensionSessionId) -> bool {
         match &self.kind {
             Kind::Tab { page } => page == wanted,
             Kind::Browser | Kind::Target(_) => false,
@@ -122,7 +122,7 @@ impl Session {
 }
 
 impl Kind {
-    pub(crate) fn real(&self) -> Option<&SessionId> {
+    pub(crate) fn real(&self) -> Option<&ExtensionSessionId> {
         match self {
             Self::Target(session) => Some(&session.real),
             Self::Browser | Self::Tab { .. } => None,
@@ -131,7 +131,7 @@ impl Kind {
 }
 
 impl TargetSession {
-    pub(crate) fn new(real: SessionId) -> Self {
+    pub(crate) fn new(real: ExtensionSessionId) -> Self {
         Self {
             real,
             domains: BTreeSet::new(),

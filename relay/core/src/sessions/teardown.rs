@@ -6,7 +6,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::effect::Effect;
-use crate::ids::{ClientId, ClientSessionId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ClientSessionId, ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::complete::target_closed;
 use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, TargetSession};
@@ -120,7 +120,7 @@ impl Relay {
     fn release_domains(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         gone: &mut TargetSession,
         turn: &mut Turn,
     ) {

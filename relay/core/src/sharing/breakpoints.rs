@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::{Payload as _, SessionId};
+use shared_protocol::Payload as _;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dom_breakpoints;
 use crate::turn::Turn;
@@ -69,7 +69,7 @@ impl Relay {
     pub(crate) fn breakpoint_added(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         asker: Option<&Asker>,
         result: &Payload,
         turn: &mut Turn,
@@ -90,7 +90,7 @@ impl Relay {
     pub(crate) fn target_paused(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         event: &Payload,
     ) {
         #[derive(Default, Deserialize)]
@@ -122,7 +122,7 @@ impl Relay {
     pub(crate) fn release_breakpoints(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         session_ref: &SessionRef,
         breakpoints: BTreeSet<String>,
         turn: &mut Turn,

@@ -2,13 +2,11 @@
 //! does not care would dismiss what another is about to accept. All of that client's sessions hear
 //! of it, because only the client knows which of them it listens on.
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ClientId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -32,7 +30,7 @@ impl Relay {
     pub(crate) fn dialog_opened(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         event: Payload,
         turn: &mut Turn,
     ) {
@@ -44,7 +42,7 @@ impl Relay {
     pub(crate) fn dialog_closed(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
@@ -57,7 +55,7 @@ impl Relay {
     pub(crate) fn announce_hidden(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let target = self.target_mut(connection, real);
@@ -69,7 +67,12 @@ impl Relay {
     }
 
     /// Gives a dialog that nobody has to the client that is most concerned, if there is one.
-    fn assign_dialog(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    fn assign_dialog(
+        &mut self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+        turn: &mut Turn,
+    ) {
         let holder = self.dialog_client(connection, real);
         for session_ref in self.listening(connection, real) {
             if Some(session_ref.client) == holder {
@@ -79,7 +82,11 @@ impl Relay {
     }
 
     /// The client that waits for what the page runs, else the one that used it last.
-    fn dialog_client(&self, connection: ConnectionId, real: &SessionId) -> Option<ClientId> {
+    fn dialog_client(
+        &self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+    ) -> Option<ClientId> {
         let last_completed_run = self.target(connection, real)?.state.last_completed_run;
         let running_client = self
             .requests
@@ -96,7 +103,7 @@ impl Relay {
     }
 
     /// The sessions that hear of dialogs.
-    fn listening(&self, connection: ConnectionId, real: &SessionId) -> Vec<SessionRef> {
+    fn listening(&self, connection: ConnectionId, real: &ExtensionSessionId) -> Vec<SessionRef> {
         let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
         let listens = |session_ref: &&SessionRef| {
             self.target_session(session_ref).is_some_and(|session| session.domains.contains("Page"))
@@ -126,7 +133,11 @@ impl Relay {
     }
 
     /// Chrome did not take an answer; the dialog waits for another.
-    pub(crate) fn dialog_not_answered(&mut self, connection: ConnectionId, real: &SessionId) {
+    pub(crate) fn dialog_not_answered(
+        &mut self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+    ) {
         let target = self.target_mut(connection, real);
         if let Some(dialog) = target.and_then(|target| target.state.dialog.as_mut()) {
             dialog.is_answered = false;
@@ -148,7 +159,7 @@ impl Relay {
     pub(crate) fn release_dialog(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         client: ClientId,
         turn: &mut Turn,
     ) {

@@ -2,13 +2,12 @@
 //! have no names in Chrome but what they were set with, and belong to the session that set them.
 
 use serde_json::Value;
-use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -76,7 +75,7 @@ impl Relay {
     pub(crate) fn release_dom_breakpoints(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         breakpoints: Vec<DomBreakpoint>,
         turn: &mut Turn,
     ) {

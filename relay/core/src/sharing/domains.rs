@@ -3,13 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::deferred_replies::{DeferredReply, ReplyBody};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dialogs::Dialog;
@@ -73,7 +71,7 @@ impl Relay {
     pub(crate) fn enabled(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         (domain, attempt): (&str, u64),
         outcome: &Result<Payload, Error>,
         asker: Option<&Asker>,
@@ -191,7 +189,7 @@ impl Relay {
     pub(crate) fn switch_off_unless_used(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         domain: &str,
         turn: &mut Turn,
     ) {
@@ -204,7 +202,7 @@ impl Relay {
     }
 
     /// Whether a domain is on for a session, or will be.
-    fn is_wanted(&self, connection: ConnectionId, real: &SessionId, domain: &str) -> bool {
+    fn is_wanted(&self, connection: ConnectionId, real: &ExtensionSessionId, domain: &str) -> bool {
         let known = self.target(connection, real).and_then(|it| it.state.domains.get(domain));
         known.is_some_and(|known| !known.waiting.is_empty())
             || self.sessions_on(connection, real).any(|session| session.wants_domain(domain))

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use shared_protocol::{Payload as _, SessionId};
+use shared_protocol::Payload as _;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::interception::{InterceptionPatterns, Pattern, PausedEvent};
@@ -101,7 +101,7 @@ impl Relay {
     fn interception_for_all(
         &self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
     ) -> (&'static str, Option<Payload>) {
         let wanted: Vec<&InterceptionPatterns> = self
             .sessions_on(connection, real)
@@ -131,7 +131,7 @@ impl Relay {
     pub(crate) fn request_paused_event(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         method: String,
         event: &Payload,
         turn: &mut Turn,
@@ -240,7 +240,7 @@ impl Relay {
     pub(crate) fn release_interception(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         session_ref: &SessionRef,
         turn: &mut Turn,
     ) {
@@ -253,7 +253,7 @@ impl Relay {
     fn pass_on_requests_of(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         session_ref: &SessionRef,
         turn: &mut Turn,
     ) {

@@ -1,13 +1,11 @@
 //! Settings of a target that a session overrides. Chrome keeps one value for all sessions of ours,
 //! so each session's wish is kept, combined with the others', and undone when the session ends.
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::overrides::{OverrideValue, Overrides, Rule, Setting};
@@ -72,7 +70,7 @@ impl Relay {
     pub(crate) fn release_overrides(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         overrides: &Overrides,
         turn: &mut Turn,
     ) {

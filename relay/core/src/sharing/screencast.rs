@@ -3,13 +3,12 @@
 //! frame: the quickest of all who watch counts.
 
 use serde::{Deserialize, Serialize};
-use shared_protocol::SessionId;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
@@ -112,7 +111,7 @@ impl Relay {
         &mut self,
         session_ref: &SessionRef,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -182,7 +181,7 @@ impl Relay {
     pub(crate) fn release_screencast(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         gone: WatchedScreencast,
         turn: &mut Turn,
     ) {
@@ -195,7 +194,7 @@ impl Relay {
     fn restart_screencast(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         before: Option<Cast>,
         turn: &mut Turn,
     ) {
@@ -210,7 +209,7 @@ impl Relay {
     }
 
     /// What Chrome must cast so that everybody sees enough.
-    fn cast_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<Cast> {
+    fn cast_for_all(&self, connection: ConnectionId, real: &ExtensionSessionId) -> Option<Cast> {
         let watching =
             self.sessions_on(connection, real).filter_map(|session| session.screencast.as_ref());
         watching.map(|it| it.wanted.clone()).reduce(|all, wanted| all.with(&wanted))

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use serde::Deserialize;
-use shared_protocol::{Payload as _, SessionId};
+use shared_protocol::Payload as _;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -87,7 +87,7 @@ impl Relay {
     pub(crate) fn script_added(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         asker: Option<&Asker>,
         result: &Payload,
         turn: &mut Turn,
@@ -106,7 +106,7 @@ impl Relay {
     pub(crate) fn deferred_script_added(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         owner: &SessionRef,
         given: String,
         result: &Payload,
@@ -152,7 +152,7 @@ impl Relay {
     pub(crate) fn release_scripts(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         scripts: &BTreeSet<String>,
         bindings: &BTreeSet<String>,
         turn: &mut Turn,
@@ -171,7 +171,7 @@ impl Relay {
     fn remove_script(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         identifier: String,
         turn: &mut Turn,
     ) {

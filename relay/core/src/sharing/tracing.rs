@@ -3,12 +3,10 @@
 
 mod categories;
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::{Command, Error};
-use crate::ids::{ClientId, ClientSessionId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ClientSessionId, ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -18,7 +16,7 @@ pub(crate) struct Trace {
     /// Whose events they are.
     session: ClientSessionId,
     /// The tab that does it, and has the streams.
-    real: SessionId,
+    real: ExtensionSessionId,
     is_running: bool,
 }
 
@@ -53,7 +51,7 @@ impl Relay {
     pub(crate) fn start_tracing(
         &mut self,
         session_ref: &SessionRef,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -68,7 +66,7 @@ impl Relay {
     pub(crate) fn end_tracing(
         &mut self,
         session_ref: &SessionRef,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -81,7 +79,7 @@ impl Relay {
     }
 
     /// Whether a client traces with this tab, or is about to.
-    fn is_tracing(&self, client: ClientId, real: &SessionId) -> bool {
+    fn is_tracing(&self, client: ClientId, real: &ExtensionSessionId) -> bool {
         let Some(state) = self.clients.get(client) else { return false };
         let on_browser = state.trace.as_ref().is_some_and(|it| it.is_running && &it.real == real);
         on_browser
@@ -102,7 +100,7 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<&Asker>,
-        real: SessionId,
+        real: ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(session_ref) = asker.map(|asker| &asker.session) else {
@@ -120,7 +118,7 @@ impl Relay {
     pub(crate) fn tracing_sessions(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         is_complete: bool,
     ) -> Vec<SessionRef> {
         let mut tracing_sessions = Vec::new();
@@ -160,7 +158,7 @@ impl Relay {
     pub(crate) fn end_tracing_of_confined(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         for id in self.clients.of(connection) {

@@ -1,11 +1,9 @@
 //! Targets come, change and go; every client that asked is told, in Chrome's order.
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_domain::{InfoEvent, TargetCrashed, TargetDestroyed};
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::sessions::attach::warn_of_empty_url;
 use crate::sessions::model::Session;
 use crate::targets::model::Target;
@@ -16,7 +14,7 @@ impl Relay {
     pub(crate) fn announce_tab(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         if self.target(connection, real).is_none_or(|target| target.parent.is_some()) {
@@ -30,7 +28,7 @@ impl Relay {
     pub(crate) fn announce_changed(
         &self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(target) = self.target(connection, real) else { return };
@@ -43,7 +41,7 @@ impl Relay {
     pub(crate) fn announce_created(
         &self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(extension) = self.extensions.get(connection) else { return };
@@ -67,7 +65,7 @@ impl Relay {
         &self,
         session_ref: &SessionRef,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let discover =
@@ -88,7 +86,7 @@ impl Relay {
     pub(crate) fn announce_crash(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         if let Some(target) = self.target_mut(connection, real) {

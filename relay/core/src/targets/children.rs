@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde_json::json;
-use shared_protocol::{AttachedToTarget, LogLevel, SessionId};
+use shared_protocol::{AttachedToTarget, LogLevel};
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::deferred_replies::ReplyBody;
 use crate::requests::purpose::Purpose;
 use crate::sessions::attach::warn_of_empty_url;
@@ -75,13 +75,21 @@ impl Relay {
     }
 
     /// What Chrome must do so that every session is told of what it wants: whether children wait.
-    fn auto_attach_for_all(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+    fn auto_attach_for_all(
+        &self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+    ) -> Option<bool> {
         self.auto_attach_requested(connection, real)
             .or_else(|| self.has_use_for_children(connection, real).then_some(false))
     }
 
     /// What the sessions over a target asked for.
-    fn auto_attach_requested(&self, connection: ConnectionId, real: &SessionId) -> Option<bool> {
+    fn auto_attach_requested(
+        &self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+    ) -> Option<bool> {
         let sessions = &self.target(connection, real)?.sessions;
         sessions
             .iter()
@@ -91,12 +99,12 @@ impl Relay {
     }
 
     /// Whether the children of a target are of use though nobody asked for them there.
-    fn has_use_for_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    fn has_use_for_children(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
         self.is_followed(connection, real) || self.uses_children(connection, real)
     }
 
     /// Whether somebody follows targets, of which Chrome tells extensions only if it attaches.
-    fn is_followed(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    fn is_followed(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
         let Some(target) = self.target(connection, real) else { return false };
         let has_children = target.parent.is_none() || target.info.kind == "iframe";
         let follows = |session: &Session| {
@@ -109,7 +117,7 @@ impl Relay {
     }
 
     /// Whether somebody is attached to what Chrome has attached to below a target.
-    fn uses_children(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    fn uses_children(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
         let Some(extension) = self.extensions.get(connection) else { return false };
         let target = extension.targets.by_session(real);
         let is_on = target.is_some_and(|target| target.state.auto_attach.is_some());
@@ -156,7 +164,7 @@ impl Relay {
     pub(crate) fn auto_attach_failed(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         is_own: bool,
         turn: &mut Turn,
     ) {
@@ -183,7 +191,7 @@ impl Relay {
     pub(crate) fn child_attached(
         &mut self,
         connection: ConnectionId,
-        parent: &SessionId,
+        parent: &ExtensionSessionId,
         attached: AttachedToTarget<Payload>,
         turn: &mut Turn,
     ) {
@@ -193,7 +201,7 @@ impl Relay {
         if extension.targets.by_session(parent).is_none() {
             return;
         }
-        let real = attached.session_id;
+        let real = ExtensionSessionId::new(attached.session_id);
         if extension.targets.by_session(&real).is_some() {
             let info = attached.target_info;
             let is_on_web = is_web(&info.url);
@@ -220,7 +228,7 @@ impl Relay {
     pub(crate) fn announce_child(
         &mut self,
         parent: &SessionRef,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(connection) = self.connection_of(parent) else { return };
@@ -236,7 +244,7 @@ impl Relay {
     pub(crate) fn announce_service_worker(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(extension) = self.extensions.get(connection) else { return };
@@ -253,19 +261,20 @@ impl Relay {
     pub(crate) fn announce_children(&mut self, session_ref: &SessionRef, turn: &mut Turn) {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(extension) = self.extensions.get(connection) else { return };
-        let children: Vec<SessionId> = match self.clients.session(session_ref).map(|it| &it.kind) {
-            Some(Kind::Target(session)) => extension
-                .targets
-                .children_of(&session.real)
-                .filter(|child| !child.is_service_worker())
-                .map(|child| child.session.clone())
-                .collect(),
-            Some(Kind::Browser) => {
-                extension.targets.service_workers().map(|it| it.session.clone()).collect()
-            }
-            Some(Kind::Tab { page }) => vec![page.clone()],
-            None => Vec::new(),
-        };
+        let children: Vec<ExtensionSessionId> =
+            match self.clients.session(session_ref).map(|it| &it.kind) {
+                Some(Kind::Target(session)) => extension
+                    .targets
+                    .children_of(&session.real)
+                    .filter(|child| !child.is_service_worker())
+                    .map(|child| child.session.clone())
+                    .collect(),
+                Some(Kind::Browser) => {
+                    extension.targets.service_workers().map(|it| it.session.clone()).collect()
+                }
+                Some(Kind::Tab { page }) => vec![page.clone()],
+                None => Vec::new(),
+            };
         for child in children {
             self.announce_child(session_ref, &child, turn);
         }
@@ -295,7 +304,7 @@ impl Relay {
     pub(crate) fn resume_unless_held(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let is_held = self.sessions_on(connection, real).any(|session| session.holds_back);
@@ -327,7 +336,7 @@ impl Relay {
     pub(crate) fn release_children(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let should = self.auto_attach_for_all(connection, real);

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde_json::json;
-use shared_protocol::{LogLevel, SessionId};
+use shared_protocol::LogLevel;
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -25,7 +25,7 @@ impl Relay {
     pub(crate) fn close_again(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let target = self.target(connection, real);
@@ -42,7 +42,7 @@ impl Relay {
     pub(crate) fn close_tab(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         asker: Option<Asker>,
         turn: &mut Turn,
     ) {

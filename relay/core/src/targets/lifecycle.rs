@@ -1,13 +1,13 @@
 //! Targets come, change and go.
 
 use serde::Deserialize;
-use shared_protocol::{AttachedToTarget, Payload as _, SessionId, TargetId};
+use shared_protocol::{AttachedToTarget, Payload as _, TargetId};
 
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
 use crate::confinement::is_web;
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, ExtensionSessionId};
 use crate::requests::complete::{closed, target_closed};
 use crate::requests::purpose::Purpose;
 use crate::sessions::attach::warn_of_empty_url;
@@ -25,7 +25,8 @@ impl Relay {
         attached: AttachedToTarget<Payload>,
         turn: &mut Turn,
     ) {
-        let AttachedToTarget { session_id: real, target_info: mut info, .. } = attached;
+        let AttachedToTarget { session_id, target_info: mut info, .. } = attached;
+        let real = ExtensionSessionId::new(session_id);
         if warn_of_empty_url("Target.attachedToTarget received", &info, turn) {
             // Playwright would wait for ever for such a page to get somewhere.
             info.url = "about:blank".to_owned();
@@ -37,7 +38,7 @@ impl Relay {
         extension.context = Some(context.clone());
         // Another browser has started under the same name, and counts from one again; or the tab
         // was taken away and back while nobody could be told. Either way the old session is over.
-        let stale: Vec<SessionId> = extension
+        let stale: Vec<ExtensionSessionId> = extension
             .targets
             .tabs()
             .filter(|tab| (tab.session == real) != (tab.info.target_id == info.target_id))
@@ -71,7 +72,7 @@ impl Relay {
     pub(crate) fn frame_navigated(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         params: &Payload,
         turn: &mut Turn,
     ) {
@@ -147,7 +148,12 @@ impl Relay {
 
     /// A real session has ended, with all below it. Clients hear so before the commands that were
     /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
-    pub(crate) fn detached(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    pub(crate) fn detached(
+        &mut self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+        turn: &mut Turn,
+    ) {
         let Some(extension) = self.extensions.get_mut(connection) else { return };
         let gone = extension.targets.detach(real);
         for (index, target) in gone.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! What is found under a session: what it asked for, its target, its extension, its neighbours.
 
-use shared_protocol::{SessionId, TargetId};
+use shared_protocol::TargetId;
 
 use crate::Relay;
 use crate::cdp::Error;
-use crate::ids::{ConnectionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
 use crate::sessions::model::{Kind, Session, TargetSession};
 use crate::targets::model::Target;
 
@@ -43,7 +43,7 @@ impl Relay {
     pub(crate) fn sessions_on<'a>(
         &'a self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
     ) -> impl Iterator<Item = &'a TargetSession> + 'a {
         let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
         sessions
@@ -52,14 +52,18 @@ impl Relay {
             .filter_map(|session_ref| self.target_session(session_ref))
     }
 
-    pub(crate) fn target(&self, connection: ConnectionId, real: &SessionId) -> Option<&Target> {
+    pub(crate) fn target(
+        &self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+    ) -> Option<&Target> {
         self.extensions.get(connection)?.targets.by_session(real)
     }
 
     pub(crate) fn target_mut(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
     ) -> Option<&mut Target> {
         self.extensions.get_mut(connection)?.targets.by_session_mut(real)
     }
@@ -105,7 +109,7 @@ impl Relay {
         &self,
         session_ref: &SessionRef,
         id: &TargetId,
-    ) -> Result<(SessionId, TargetId), Error> {
+    ) -> Result<(ExtensionSessionId, TargetId), Error> {
         let tab = self.tab_by_id(session_ref, id);
         let target = match tab {
             Some(target) => target,

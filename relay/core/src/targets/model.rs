@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use shared_protocol::{Extra, SessionId, TargetId};
+use shared_protocol::{Extra, TargetId};
 
 use crate::cdp::payload::TargetInfo;
 use crate::confinement::is_web;
-use crate::ids::{ClientId, SessionRef};
+use crate::ids::{ClientId, ExtensionSessionId, SessionRef};
 use crate::sharing::target_state::TargetState;
 use crate::targets::restricted::Restriction;
 
@@ -18,9 +18,9 @@ pub(crate) struct Targets(Vec<Target>);
 #[derive(Debug)]
 pub(crate) struct Target {
     /// The extension's name for the session.
-    pub(crate) session: SessionId,
+    pub(crate) session: ExtensionSessionId,
     /// `None` for a tab.
-    pub(crate) parent: Option<SessionId>,
+    pub(crate) parent: Option<ExtensionSessionId>,
     pub(crate) info: TargetInfo,
     /// The origin that a client takes it to, until something has been loaded.
     pub(crate) destination: Option<String>,
@@ -47,7 +47,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    pub(crate) fn new(session: SessionId, parent: Option<SessionId>, info: TargetInfo) -> Self {
+    pub(crate) fn new(
+        session: ExtensionSessionId,
+        parent: Option<ExtensionSessionId>,
+        info: TargetInfo,
+    ) -> Self {
         Self {
             session,
             parent,
@@ -138,7 +142,7 @@ impl Targets {
     }
 
     /// Removes a session and all below it; what was attached last comes first.
-    pub(crate) fn detach(&mut self, session: &SessionId) -> Vec<Target> {
+    pub(crate) fn detach(&mut self, session: &ExtensionSessionId) -> Vec<Target> {
         let mut gone = vec![session.clone()];
         for target in &self.0 {
             if target.parent.as_ref().is_some_and(|parent| gone.contains(parent)) {
@@ -151,11 +155,11 @@ impl Targets {
         removed
     }
 
-    pub(crate) fn by_session(&self, session: &SessionId) -> Option<&Target> {
+    pub(crate) fn by_session(&self, session: &ExtensionSessionId) -> Option<&Target> {
         self.0.iter().find(|target| &target.session == session)
     }
 
-    pub(crate) fn by_session_mut(&mut self, session: &SessionId) -> Option<&mut Target> {
+    pub(crate) fn by_session_mut(&mut self, session: &ExtensionSessionId) -> Option<&mut Target> {
         self.0.iter_mut().find(|target| &target.session == session)
     }
 
@@ -169,7 +173,7 @@ impl Targets {
     }
 
     /// The page that a frame is in, however deep; itself, if it is one.
-    pub(crate) fn page_around(&self, session: &SessionId) -> Option<&Target> {
+    pub(crate) fn page_around(&self, session: &ExtensionSessionId) -> Option<&Target> {
         let mut target = self.by_session(session)?;
         while let Some(parent) = &target.parent {
             if target.info.kind != "iframe" {
@@ -182,13 +186,13 @@ impl Targets {
 
     pub(crate) fn children_of<'a>(
         &'a self,
-        parent: &'a SessionId,
+        parent: &'a ExtensionSessionId,
     ) -> impl Iterator<Item = &'a Target> {
         self.0.iter().filter(move |target| target.parent.as_ref() == Some(parent))
     }
 
     /// The children of a session, and theirs.
-    pub(crate) fn below<'a>(&'a self, session: &'a SessionId) -> Vec<&'a Target> {
+    pub(crate) fn below<'a>(&'a self, session: &'a ExtensionSessionId) -> Vec<&'a Target> {
         let mut below: Vec<&Target> = self.children_of(session).collect();
         let mut next = 0;
         while let Some(child) = below.get(next) {
@@ -231,7 +235,7 @@ impl Targets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared_protocol::Extra;
+    use shared_protocol::{Extra, SessionId};
 
     #[test]
     fn detaching_a_tab_takes_its_children_with_it_and_they_go_first() {
@@ -240,9 +244,8 @@ mod tests {
         targets.add(target("tab-2", None, "page"));
         targets.add(target("frame", Some("tab-1"), "iframe"));
         targets.add(target("worker-in-frame", Some("frame"), "worker"));
-        let gone: Vec<_> =
-            targets.detach(&SessionId::new("tab-1")).into_iter().map(|t| t.session).collect();
-        assert_eq!(gone, ["worker-in-frame", "frame", "tab-1"].map(SessionId::new));
+        let gone: Vec<_> = targets.detach(&id("tab-1")).into_iter().map(|t| t.session).collect();
+        assert_eq!(gone, ["worker-in-frame", "frame", "tab-1"].map(id));
         assert_eq!(targets.tabs().count(), 1);
     }
 
@@ -254,8 +257,13 @@ mod tests {
             worker.info.target_id = TargetId::new("W");
             targets.add(worker);
         }
-        let seen: Vec<_> = targets.service_workers().map(|t| t.session.as_str()).collect();
+        let seen: Vec<_> =
+            targets.service_workers().map(|t| t.session.on_wire().as_str()).collect();
         assert_eq!(seen, ["of 1"]);
+    }
+
+    fn id(text: &str) -> ExtensionSessionId {
+        ExtensionSessionId::new(SessionId::new(text))
     }
 
     fn target(session: &str, parent: Option<&str>, kind: &str) -> Target {
@@ -270,6 +278,6 @@ mod tests {
             browser_context_id: None,
             extra: Extra::default(),
         };
-        Target::new(SessionId::new(session), parent.map(SessionId::new), info)
+        Target::new(id(session), parent.map(id), info)
     }
 }

@@ -6,13 +6,13 @@
 //! something; only the answer to the last question counts, since events overtake answers.
 
 use serde_json::json;
-use shared_protocol::{Extra, Feature, RequestId, SessionId, TabQuery, Understood};
+use shared_protocol::{Extra, Feature, RequestId, TabQuery, Understood};
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::ids::ConnectionId;
+use crate::ids::{ConnectionId, ExtensionSessionId};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::{DeferredCommand, OnRefusal, RESTRICTED, exception, is_refusal};
@@ -117,7 +117,7 @@ impl Relay {
     pub(crate) fn check_if_restricted(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
@@ -133,7 +133,7 @@ impl Relay {
     pub(crate) fn restriction_checked(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         number: u64,
         outcome: &Result<Payload, Error>,
         turn: &mut Turn,
@@ -149,7 +149,12 @@ impl Relay {
         }
     }
 
-    fn lift_restriction(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    fn lift_restriction(
+        &mut self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+        turn: &mut Turn,
+    ) {
         let Some(target) = self.target_mut(connection, real) else { return };
         let Some(restriction) = target.restriction.take() else { return };
         for deferred in restriction.deferred {
@@ -165,7 +170,7 @@ impl Relay {
                 params: params.clone(),
                 script,
             }));
-            let command = extension_command(method, Some(real.clone()), params);
+            let command = extension_command(method, Some(real), params);
             self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
         }
         let waiting = self
@@ -188,7 +193,7 @@ impl Relay {
     pub(crate) fn left_restricted_page(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let target = self.target_mut(connection, real);
@@ -201,7 +206,7 @@ impl Relay {
     fn defer(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         mut deferred: DeferredCommand,
         asker: Option<&Asker>,
     ) -> Result<Payload, Error> {
@@ -228,7 +233,7 @@ impl Relay {
     pub(crate) fn defer_own_command(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         method: &str,
         params: Option<&Payload>,
     ) -> bool {
@@ -251,7 +256,7 @@ impl Relay {
     pub(crate) fn forget_deferred_script(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         given: &str,
     ) -> bool {
         let target = self.target_mut(connection, real);
@@ -263,7 +268,7 @@ impl Relay {
     fn navigate_via_blank_page(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         request: Request,
         command: Command,
         turn: &mut Turn,
@@ -289,7 +294,7 @@ impl Relay {
     pub(crate) fn is_leaving_restricted_page(
         &self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
     ) -> bool {
         let target = self.target(connection, real);
         target.is_some_and(|target| target.restriction.is_some())
@@ -300,7 +305,7 @@ impl Relay {
     pub(crate) fn restricted_tab(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         turn: &mut Turn,
     ) -> Result<(RestrictedTabs, TabQuery<Payload>), Error> {
         let target = self.target(connection, real).ok_or_else(Error::unknown_session)?;
@@ -317,7 +322,7 @@ impl Relay {
 fn is_leaving_restricted_page(
     request: &Request,
     connection: ConnectionId,
-    real: &SessionId,
+    real: &ExtensionSessionId,
 ) -> bool {
     request.connection == connection
         && request.session.as_ref() == Some(real)

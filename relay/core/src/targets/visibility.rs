@@ -2,12 +2,10 @@
 //! whatever way, ends the sessions of such clients before they hear of it. For the others, a tab is a
 //! tab.
 
-use shared_protocol::SessionId;
-
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_domain::{InfoEvent, TargetDestroyed};
-use crate::ids::{ClientId, ConnectionId, SessionRef};
+use crate::ids::{ClientId, ConnectionId, ExtensionSessionId, SessionRef};
 use crate::sessions::model::Session;
 use crate::targets::model::{Target, Targets};
 use crate::turn::Turn;
@@ -18,7 +16,7 @@ impl Relay {
         &self,
         client: ClientId,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
     ) -> bool {
         !self.is_confined(client) || self.shows_web(connection, real)
     }
@@ -27,7 +25,7 @@ impl Relay {
         self.clients.get(client).is_some_and(|client| client.confinement.is_some())
     }
 
-    pub(crate) fn shows_web(&self, connection: ConnectionId, real: &SessionId) -> bool {
+    pub(crate) fn shows_web(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
         let extension = self.extensions.get(connection);
         extension
             .is_some_and(|it| it.targets.by_session(real).is_some_and(|t| it.targets.is_web(t)))
@@ -38,7 +36,7 @@ impl Relay {
     pub(crate) fn change_target(
         &mut self,
         connection: ConnectionId,
-        real: &SessionId,
+        real: &ExtensionSessionId,
         change: impl FnOnce(&mut Target),
         turn: &mut Turn,
     ) {
@@ -53,7 +51,12 @@ impl Relay {
         }
     }
 
-    fn hide_from_confined(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    fn hide_from_confined(
+        &mut self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+        turn: &mut Turn,
+    ) {
         let Some(extension) = self.extensions.get(connection) else { return };
         if !self.clients.all_of(connection).any(|client| client.confinement.is_some()) {
             return;
@@ -83,11 +86,16 @@ impl Relay {
         }
     }
 
-    fn show_to_confined(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+    fn show_to_confined(
+        &mut self,
+        connection: ConnectionId,
+        real: &ExtensionSessionId,
+        turn: &mut Turn,
+    ) {
         let Some(extension) = self.extensions.get(connection) else { return };
         let Some(target) = extension.targets.by_session(real) else { return };
         let below = extension.targets.below(real).into_iter();
-        let workers: Vec<SessionId> = below
+        let workers: Vec<ExtensionSessionId> = below
             .filter(|target| target.is_service_worker())
             .map(|target| target.session.clone())
             .collect();
@@ -129,7 +137,7 @@ impl Relay {
 
 /// A target that confined clients had.
 struct Gone {
-    real: SessionId,
+    real: ExtensionSessionId,
     /// `None` for a service worker that another page still tells of.
     page: Option<TargetInfo>,
     tab: Option<TargetInfo>,

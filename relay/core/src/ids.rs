@@ -19,6 +19,14 @@ pub(crate) struct SessionRef {
     pub(crate) session: ClientSessionId,
 }
 
+/// A target of an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TargetRef<'a> {
+    pub(crate) connection: ConnectionId,
+    /// The extension's session on the target.
+    pub(crate) session: &'a ExtensionSessionId,
+}
+
 /// A session id as the extension names it: `pw-tab-1` for a tab, Chrome's own for a child.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ExtensionSessionId(SessionId);
@@ -30,6 +38,13 @@ pub(crate) enum ClientSessionId {
     Root,
     /// A session that was opened on the socket.
     Opened(SessionId),
+}
+
+impl ConnectionId {
+    /// Names a target of this extension.
+    pub(crate) fn target(self, session: &ExtensionSessionId) -> TargetRef<'_> {
+        TargetRef { connection: self, session }
+    }
 }
 
 impl fmt::Display for ConnectionId {

@@ -19,7 +19,7 @@ use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
 use crate::effect::{Effect, ReportedFile, WantedCopy};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, SessionRef, TargetRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{DownloadSearch, Purpose, SearchReason};
 use crate::sessions::model::{DownloadBehavior, Session};
@@ -117,8 +117,7 @@ impl Relay {
     /// `Page.downloadWillBegin`
     pub(crate) fn download_began(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         event: &Payload,
         turn: &mut Turn,
     ) {
@@ -128,13 +127,13 @@ impl Relay {
             let text = "an extension tells of a download whose id is none; it is left alone";
             return turn.log(LogLevel::Warn, text.to_owned());
         }
-        let is_web = self.shows_web(connection, real) && is_web(&url);
-        for session_ref in self.download_seats(connection, is_web, wants_events) {
+        let is_web = self.shows_web(target_ref) && is_web(&url);
+        for session_ref in self.download_seats(target_ref.connection, is_web, wants_events) {
             turn.raw_event(&session_ref, BEGAN.to_owned(), Some(event.clone()));
         }
-        let is_denied = self.is_download_denied(connection);
-        let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
+        let is_denied = self.is_download_denied(target_ref.connection);
+        let is_wanted = !self.download_seats(target_ref.connection, is_web, wants_file).is_empty();
+        let Some(extension) = self.extensions.get_mut(target_ref.connection) else { return };
         if extension.downloads.0.len() >= MAX_KNOWN {
             extension.downloads.0.pop_front();
         }
@@ -151,11 +150,11 @@ impl Relay {
             is_web,
         });
         if is_wanted {
-            return self.name_download(connection, guid, turn);
+            return self.name_download(target_ref.connection, guid, turn);
         }
         if is_denied {
             let search = DownloadSearch { guid, reason: SearchReason::Remove };
-            self.search_download(connection, None, search, turn);
+            self.search_download(target_ref.connection, None, search, turn);
         }
     }
 

@@ -6,7 +6,7 @@ use shared_protocol::{AttachedToTarget, CdpEvent, DetachedFromTarget, LogLevel, 
 use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::sessions::model::TargetSession;
 use crate::turn::Turn;
 
@@ -47,7 +47,7 @@ impl Relay {
                 match params.read::<DetachedFromTarget<Payload>>() {
                     Ok(detached) => {
                         let session = ExtensionSessionId::new(detached.session_id);
-                        self.detached(connection, &session, turn);
+                        self.detached(connection.target(&session), turn);
                     }
                     Err(error) => turn.log(LogLevel::Error, unreadable(error)),
                 }
@@ -66,49 +66,57 @@ impl Relay {
     ) {
         let CdpEvent { session_id, method, params, .. } = event;
         let Some(real) = session_id.map(ExtensionSessionId::new) else { return };
-        let Some(target) = self.target_mut(connection, &real) else { return };
+        let Some(target) = self.target_mut(connection.target(&real)) else { return };
         if let Some(params) = &params {
             target.state.record(&method, params);
             match method.as_str() {
-                "Debugger.paused" => self.target_paused(connection, &real, params),
-                "Page.frameNavigated" => self.frame_navigated(connection, &real, params, turn),
+                "Debugger.paused" => self.target_paused(connection.target(&real), params),
+                "Page.frameNavigated" => {
+                    self.frame_navigated(connection.target(&real), params, turn)
+                }
                 "Page.downloadWillBegin" => {
-                    self.download_began(connection, &real, params, turn);
+                    self.download_began(connection.target(&real), params, turn);
                 }
                 "Page.downloadProgress" => self.download_progressed(connection, params, turn),
                 "Page.javascriptDialogOpening" => {
-                    return self.dialog_opened(connection, &real, params.clone(), turn);
+                    return self.dialog_opened(connection.target(&real), params.clone(), turn);
                 }
                 "Page.javascriptDialogClosed" => {
-                    self.dialog_closed(connection, &real, turn);
+                    self.dialog_closed(connection.target(&real), turn);
                     self.children_changed = true;
                 }
                 "Fetch.requestPaused" | "Fetch.authRequired" => {
-                    return self.request_paused_event(connection, &real, method, params, turn);
+                    return self.request_paused_event(
+                        connection.target(&real),
+                        method,
+                        params,
+                        turn,
+                    );
                 }
                 _ => {}
             }
         }
         match method.as_str() {
-            "Inspector.targetCrashed" => self.announce_crash(connection, &real, turn),
+            "Inspector.targetCrashed" => self.announce_crash(connection.target(&real), turn),
             "Inspector.targetReloadedAfterCrash" => {
-                if let Some(target) = self.target_mut(connection, &real) {
+                if let Some(target) = self.target_mut(connection.target(&real)) {
                     target.is_crashed = false;
                     self.children_changed = true;
                 }
             }
             _ => {}
         }
-        if method.starts_with("Page.") && self.is_leaving_restricted_page(connection, &real) {
+        if method.starts_with("Page.") && self.is_leaving_restricted_page(connection.target(&real))
+        {
             // Clients would take the blank page for the end of the navigation that they asked for.
             return;
         }
         let mut audience = match method.as_str() {
-            "Tracing.tracingComplete" => self.tracing_sessions(connection, &real, true),
+            "Tracing.tracingComplete" => self.tracing_sessions(connection.target(&real), true),
             tracing if tracing.starts_with("Tracing.") => {
-                self.tracing_sessions(connection, &real, false)
+                self.tracing_sessions(connection.target(&real), false)
             }
-            _ => self.audience(connection, &real, &method, params.as_ref()),
+            _ => self.audience(connection.target(&real), &method, params.as_ref()),
         };
         let last = audience.pop();
         for session_ref in &audience {
@@ -121,13 +129,12 @@ impl Relay {
 
     fn audience(
         &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         method: &str,
         params: Option<&Payload>,
     ) -> Vec<SessionRef> {
         let matching = |wants: &dyn Fn(&TargetSession) -> bool| -> Vec<SessionRef> {
-            let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
+            let sessions = self.target(target_ref).map(|target| target.sessions.as_slice());
             let wants =
                 |session_ref: &&SessionRef| self.target_session(session_ref).is_some_and(wants);
             sessions.unwrap_or_default().iter().filter(wants).cloned().collect()
@@ -161,7 +168,7 @@ impl Relay {
                 // switched on have nothing to be switched.
                 let is_switched = domain == "Page"
                     || self
-                        .target(connection, real)
+                        .target(target_ref)
                         .is_some_and(|target| target.state.switched.contains(domain));
                 matching(&|session| !is_switched || session.domains.contains(domain))
             }

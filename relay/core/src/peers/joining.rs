@@ -70,7 +70,7 @@ impl Relay {
             self.warn_if_missing(connection, Feature::WindowMode, turn);
         }
         if let Some(real) = real
-            && let Some(target) = self.target_mut(connection, &real)
+            && let Some(target) = self.target_mut(connection.target(&real))
         {
             target.sessions.push(SessionRef::root(client));
         }

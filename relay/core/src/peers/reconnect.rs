@@ -251,7 +251,7 @@ impl Relay {
         self.children_changed = true;
         if let Presence::Returning { unconfirmed, .. } = presence {
             for session in unconfirmed {
-                self.detached(connection, &session, turn);
+                self.detached(connection.target(&session), turn);
             }
         }
         let Some(extension) = self.extensions.get_mut(connection) else { return };

@@ -62,7 +62,7 @@ impl Relay {
             self.complete_request(id, request, Err(error), turn);
             if let Some((real, domain)) = enabled {
                 // Chrome will do it all the same, and then this.
-                self.switch_off_unless_used(undone, &real, &domain, turn);
+                self.switch_off_unless_used(undone.target(&real), &domain, turn);
             }
         }
     }
@@ -85,7 +85,7 @@ impl Relay {
         match (purpose, session) {
             (Purpose::AutoAttach, real) => {
                 if let (Err(_), Some(real)) = (&outcome, real) {
-                    self.auto_attach_failed(connection, &real, is_own, turn);
+                    self.auto_attach_failed(connection.target(&real), is_own, turn);
                 }
                 if let Some(asker) = &asker {
                     self.announce_children(&asker.session, turn);
@@ -103,31 +103,31 @@ impl Relay {
             }
             (Purpose::AnswerDialog, Some(real)) => {
                 if outcome.is_err() {
-                    self.dialog_not_answered(connection, &real);
+                    self.dialog_not_answered(connection.target(&real));
                 }
             }
             (Purpose::Enable { domain, attempt }, Some(real)) => {
                 let domain = (domain.as_str(), attempt);
-                self.enabled(connection, &real, domain, &outcome, asker.as_ref(), turn);
+                self.enabled(connection.target(&real), domain, &outcome, asker.as_ref(), turn);
             }
             (Purpose::AddScript, Some(real)) => {
                 if let Ok(result) = &outcome {
-                    self.script_added(connection, &real, asker.as_ref(), result, turn);
+                    self.script_added(connection.target(&real), asker.as_ref(), result, turn);
                 }
             }
             (Purpose::AddBreakpoint, Some(real)) => {
                 if let Ok(result) = &outcome {
-                    self.breakpoint_added(connection, &real, asker.as_ref(), result, turn);
+                    self.breakpoint_added(connection.target(&real), asker.as_ref(), result, turn);
                 }
             }
             (Purpose::RunsPage { opens_data }, Some(real)) => {
-                if let Some(target) = self.target_mut(connection, &real) {
+                if let Some(target) = self.target_mut(connection.target(&real)) {
                     target.state.last_completed_run = target.state.last_completed_run.max(id);
                     if opens_data {
                         outcome = data_urls::explained(&target.info.target_id, outcome);
                     }
                 }
-                self.left_restricted_page(connection, &real, turn);
+                self.left_restricted_page(connection.target(&real), turn);
             }
             (Purpose::InitialTab, _) => {
                 return self.initial_tab_answered(connection, outcome, turn);
@@ -147,13 +147,12 @@ impl Relay {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
             (Purpose::CheckRestricted { number }, Some(real)) => {
-                self.restriction_checked(connection, &real, number, &outcome, turn);
+                self.restriction_checked(connection.target(&real), number, &outcome, turn);
             }
             (Purpose::DeferredCommand { script: Some((session_ref, given)) }, Some(real)) => {
                 if let Ok(result) = &outcome {
                     self.deferred_script_added(
-                        connection,
-                        &real,
+                        connection.target(&real),
                         &session_ref,
                         given,
                         result,
@@ -164,12 +163,12 @@ impl Relay {
             (Purpose::CloseTarget, Some(real)) => {
                 outcome = outcome.map(|_| closed());
                 if outcome.is_err()
-                    && let Some(target) = self.target_mut(connection, &real)
+                    && let Some(target) = self.target_mut(connection.target(&real))
                 {
                     target.closes_until = None;
                 }
             }
-            (Purpose::CloseAgain, Some(real)) => self.close_again(connection, &real, turn),
+            (Purpose::CloseAgain, Some(real)) => self.close_again(connection.target(&real), turn),
             (Purpose::Forward | Purpose::BlankPage | Purpose::DeferredCommand { .. }, _)
             | (
                 Purpose::CloseTarget

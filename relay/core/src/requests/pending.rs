@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use shared_protocol::{Feature, RequestId};
 
 use crate::asker::Asker;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
 
@@ -56,12 +56,9 @@ impl Request {
     }
 
     /// A request to a target, as [`Request::to_extension`].
-    pub(crate) fn to_target(
-        connection: ConnectionId,
-        session: ExtensionSessionId,
-        purpose: Purpose,
-    ) -> Self {
-        Self { session: Some(session), ..Self::to_extension(connection, purpose) }
+    pub(crate) fn to_target(target_ref: TargetRef<'_>, purpose: Purpose) -> Self {
+        let session = Some(target_ref.session.clone());
+        Self { session, ..Self::to_extension(target_ref.connection, purpose) }
     }
 
     pub(crate) fn asked_by(self, asker: impl Into<Option<Asker>>) -> Self {
@@ -206,15 +203,14 @@ impl Requests {
     /// for something itself.
     pub(crate) fn running_client(
         &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         last_ended: RequestId,
     ) -> Option<&SessionRef> {
         let running = || {
             self.pending.iter().filter(|(_, request)| {
                 matches!(request.purpose, Purpose::RunsPage { .. })
-                    && request.connection == connection
-                    && request.session.as_ref() == Some(real)
+                    && request.connection == target_ref.connection
+                    && request.session.as_ref() == Some(target_ref.session)
             })
         };
         let first = running().find(|(id, _)| **id > last_ended);

@@ -6,7 +6,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::requests::pending::{QUICK, Request, is_quick};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
@@ -25,7 +25,7 @@ impl Relay {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let quick = is_quick(&command.method);
         let id = self.requests.add(
-            Request::to_target(connection, real.clone(), purpose)
+            Request::to_target(connection.target(real), purpose)
                 .asked_by(Asker::new(session_ref, &command))
                 .until(quick.then(|| turn.now + QUICK))
                 .on_refusal(OnRefusal::of(&command)),
@@ -62,18 +62,17 @@ impl Relay {
     /// Sends a command of our own, whose answer nobody waits for.
     pub(crate) fn send_to_target(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         method: &str,
         params: Option<Payload>,
         turn: &mut Turn,
     ) {
-        if self.defer_own_command(connection, real, method, params.as_ref()) {
+        if self.defer_own_command(target_ref, method, params.as_ref()) {
             return;
         }
-        let command = extension_command(method.to_owned(), Some(real), params);
+        let command = extension_command(method.to_owned(), Some(target_ref.session), params);
         let message = RelayMessage::Command { id: self.requests.next_id(), command };
-        turn.send_to_extension(connection, message);
+        turn.send_to_extension(target_ref.connection, message);
     }
 
     pub(crate) fn ask_extension(

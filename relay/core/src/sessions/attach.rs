@@ -97,10 +97,10 @@ impl Relay {
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
-        if !self.sees(parent.client, connection, page) {
+        if !self.sees(parent.client, connection.target(page)) {
             return None;
         }
-        let info = self.target(connection, page)?.tab_info()?;
+        let info = self.target(connection.target(page))?.tab_info()?;
         let client = self.clients.get_mut(parent.client)?;
         let is_known = client.sessions.iter().any(|(_, session)| {
             session.automatic
@@ -129,10 +129,10 @@ impl Relay {
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
-        if !self.sees(parent.client, connection, real) {
+        if !self.sees(parent.client, connection.target(real)) {
             return None;
         }
-        let target = self.target(connection, real)?;
+        let target = self.target(connection.target(real))?;
         let waits = may_hold_back && target.waits_until.is_some();
         let info = target.info.clone();
         let mut session = TargetSession::new(real.clone());
@@ -147,7 +147,7 @@ impl Relay {
             client: parent.client,
             session: ClientSessionId::Opened(session_id.clone()),
         };
-        self.target_mut(connection, real)?.sessions.push(session_ref);
+        self.target_mut(connection.target(real))?.sessions.push(session_ref);
         send_attached(parent, session_id.clone(), info, waits, turn);
         Some(session_id)
     }

@@ -53,7 +53,7 @@ impl Relay {
     ) {
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let connection = self.connection_of(parent);
-        let target = connection.and_then(|connection| self.target(connection, real));
+        let target = connection.and_then(|connection| self.target(connection.target(real)));
         let (Some(wanted), Some(target)) = (wanted, target) else { return };
         if target.is_unresponsive() {
             // It answers nothing until somebody closes its dialog or takes it to another page, and

@@ -6,7 +6,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::effect::Effect;
-use crate::ids::{ClientId, ClientSessionId, ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ClientId, ClientSessionId, ConnectionId, SessionRef, TargetRef};
 use crate::requests::complete::target_closed;
 use crate::requests::purpose::Purpose;
 use crate::sessions::model::{Kind, Session, TargetSession};
@@ -94,53 +94,51 @@ impl Relay {
     ) {
         let Kind::Target(mut gone) = session.kind else { return };
         let real = gone.real.clone();
-        let Some(target) = self.target_mut(connection, &real) else { return };
+        let Some(target) = self.target_mut(connection.target(&real)) else { return };
         target.sessions.retain(|other| other != session_ref);
-        self.release_dialog(connection, &real, session_ref.client, turn);
+        self.release_dialog(connection.target(&real), session_ref.client, turn);
         if gone.fetch.is_some() {
-            self.release_interception(connection, &real, session_ref, turn);
+            self.release_interception(connection.target(&real), session_ref, turn);
         }
         if session.auto_attach.is_some() {
-            self.release_children(connection, &real, turn);
+            self.release_children(connection.target(&real), turn);
         }
-        self.resume_unless_held(connection, &real, turn);
-        self.release_scripts(connection, &real, &gone.scripts, &gone.bindings, turn);
+        self.resume_unless_held(connection.target(&real), turn);
+        self.release_scripts(connection.target(&real), &gone.scripts, &gone.bindings, turn);
         self.release_dom_breakpoints(
-            connection,
-            &real,
+            connection.target(&real),
             std::mem::take(&mut gone.dom_breakpoints),
             turn,
         );
         let breakpoints = std::mem::take(&mut gone.breakpoints);
-        self.release_breakpoints(connection, &real, session_ref, breakpoints, turn);
-        self.release_overrides(connection, &real, &gone.overrides, turn);
-        self.release_domains(connection, &real, &mut gone, turn);
+        self.release_breakpoints(connection.target(&real), session_ref, breakpoints, turn);
+        self.release_overrides(connection.target(&real), &gone.overrides, turn);
+        self.release_domains(connection.target(&real), &mut gone, turn);
     }
 
     fn release_domains(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         gone: &mut TargetSession,
         turn: &mut Turn,
     ) {
         if let Some(watching) = gone.screencast.take() {
-            self.release_screencast(connection, real, watching, turn);
+            self.release_screencast(target_ref, watching, turn);
         }
         if gone.tracing {
-            self.send_to_target(connection, real, tracing::END, None, turn);
+            self.send_to_target(target_ref, tracing::END, None, turn);
         }
-        if gone.lifecycle && !self.sessions_on(connection, real).any(|session| session.lifecycle) {
+        if gone.lifecycle && !self.sessions_on(target_ref).any(|session| session.lifecycle) {
             let off = Some(Payload::of(&serde_json::json!({ "enabled": false })));
-            self.send_to_target(connection, real, "Page.setLifecycleEventsEnabled", off, turn);
+            self.send_to_target(target_ref, "Page.setLifecycleEventsEnabled", off, turn);
         }
         for domain in &gone.wanted_domains() {
             // Others may wait for an answer that is on its way to the one who left.
-            let is_pending = self.target(connection, real).is_some_and(|target| {
+            let is_pending = self.target(target_ref).is_some_and(|target| {
                 target.state.domains.get(domain).is_some_and(|known| known.result.is_none())
             });
             if !is_pending {
-                self.switch_off_unless_used(connection, real, domain, turn);
+                self.switch_off_unless_used(target_ref, domain, turn);
             }
         }
     }
@@ -152,7 +150,7 @@ impl Relay {
         session: &Session,
         session_ref: &SessionRef,
     ) -> Vec<Asker> {
-        let target = session.real().and_then(|real| self.target_mut(connection, real));
+        let target = session.real().and_then(|real| self.target_mut(connection.target(real)));
         let domains = target.map(|target| target.state.domains.values_mut()).into_iter().flatten();
         let waiting = domains.map(|domain| &mut domain.waiting);
         waiting

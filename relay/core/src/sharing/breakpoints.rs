@@ -10,7 +10,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dom_breakpoints;
 use crate::turn::Turn;
@@ -68,8 +68,7 @@ impl Relay {
     /// Chrome has named a breakpoint.
     pub(crate) fn breakpoint_added(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         asker: Option<&Asker>,
         result: &Payload,
         turn: &mut Turn,
@@ -81,18 +80,13 @@ impl Relay {
             }
             // Its owner left before Chrome could name it.
             None => {
-                self.send_to_target(connection, real, REMOVE, Some(Payload::of(&breakpoint)), turn);
+                self.send_to_target(target_ref, REMOVE, Some(Payload::of(&breakpoint)), turn);
             }
         }
     }
 
     /// `Debugger.paused`
-    pub(crate) fn target_paused(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        event: &Payload,
-    ) {
+    pub(crate) fn target_paused(&mut self, target_ref: TargetRef<'_>, event: &Payload) {
         #[derive(Default, Deserialize)]
         #[serde(rename_all = "camelCase", default)]
         struct Paused {
@@ -101,7 +95,7 @@ impl Relay {
         }
 
         let Paused { reason, hit_breakpoints: hit } = event.read().unwrap_or_default();
-        let Some(target) = self.target(connection, real) else { return };
+        let Some(target) = self.target(target_ref) else { return };
         let owner = target.sessions.iter().find(|session_ref| {
             let session = self.target_session(session_ref);
             session.is_some_and(|session| {
@@ -111,7 +105,7 @@ impl Relay {
             })
         });
         let owner = owner.cloned();
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         target.state.pause.is_paused = true;
         if owner.is_some() {
             target.state.pause.paused_for = owner;
@@ -121,20 +115,19 @@ impl Relay {
     /// A session needs its debugger no more, or has ended.
     pub(crate) fn release_breakpoints(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         session_ref: &SessionRef,
         breakpoints: BTreeSet<String>,
         turn: &mut Turn,
     ) {
         for breakpoint_id in breakpoints {
             let breakpoint = Some(Payload::of(&Breakpoint { breakpoint_id }));
-            self.send_to_target(connection, real, REMOVE, breakpoint, turn);
+            self.send_to_target(target_ref, REMOVE, breakpoint, turn);
         }
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         let pause = &mut target.state.pause;
         if pause.paused_for.take_if(|by| by == session_ref).is_some() && pause.is_paused {
-            self.send_to_target(connection, real, "Debugger.resume", None, turn);
+            self.send_to_target(target_ref, "Debugger.resume", None, turn);
         }
     }
 }

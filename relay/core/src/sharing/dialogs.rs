@@ -6,7 +6,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ClientId, ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ClientId, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -29,52 +29,36 @@ impl Dialog {
 impl Relay {
     pub(crate) fn dialog_opened(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         event: Payload,
         turn: &mut Turn,
     ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         target.state.dialog = Some(Dialog { event, holder: None, is_answered: false });
-        self.assign_dialog(connection, real, turn);
+        self.assign_dialog(target_ref, turn);
     }
 
-    pub(crate) fn dialog_closed(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+    pub(crate) fn dialog_closed(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(target) = self.target_mut(target_ref) else { return };
         if target.state.dialog.take().is_some() {
-            self.announce_hidden(connection, real, turn);
+            self.announce_hidden(target_ref, turn);
         }
     }
 
     /// A tab answers again: whoever could not look at it is told of it.
-    pub(crate) fn announce_hidden(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let target = self.target_mut(connection, real);
+    pub(crate) fn announce_hidden(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let target = self.target_mut(target_ref);
         let Some(target) = target.filter(|target| !target.is_unresponsive()) else { return };
         for session_ref in std::mem::take(&mut target.hidden_from) {
-            self.announce_late(&session_ref, connection, real, turn);
+            self.announce_late(&session_ref, target_ref, turn);
         }
-        self.announce_tab(connection, real, turn);
+        self.announce_tab(target_ref, turn);
     }
 
     /// Gives a dialog that nobody has to the client that is most concerned, if there is one.
-    fn assign_dialog(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let holder = self.dialog_client(connection, real);
-        for session_ref in self.listening(connection, real) {
+    fn assign_dialog(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let holder = self.dialog_client(target_ref);
+        for session_ref in self.listening(target_ref) {
             if Some(session_ref.client) == holder {
                 self.offer_dialog(&session_ref, turn);
             }
@@ -82,17 +66,13 @@ impl Relay {
     }
 
     /// The client that waits for what the page runs, else the one that used it last.
-    fn dialog_client(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> Option<ClientId> {
-        let last_completed_run = self.target(connection, real)?.state.last_completed_run;
+    fn dialog_client(&self, target_ref: TargetRef<'_>) -> Option<ClientId> {
+        let last_completed_run = self.target(target_ref)?.state.last_completed_run;
         let running_client = self
             .requests
-            .running_client(connection, real, last_completed_run)
+            .running_client(target_ref, last_completed_run)
             .map(|session_ref| session_ref.client);
-        self.listening(connection, real)
+        self.listening(target_ref)
             .into_iter()
             .max_by_key(|session_ref| {
                 let last_active =
@@ -103,8 +83,8 @@ impl Relay {
     }
 
     /// The sessions that hear of dialogs.
-    fn listening(&self, connection: ConnectionId, real: &ExtensionSessionId) -> Vec<SessionRef> {
-        let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
+    fn listening(&self, target_ref: TargetRef<'_>) -> Vec<SessionRef> {
+        let sessions = self.target(target_ref).map(|target| target.sessions.as_slice());
         let listens = |session_ref: &&SessionRef| {
             self.target_session(session_ref).is_some_and(|session| session.domains.contains("Page"))
         };
@@ -133,12 +113,8 @@ impl Relay {
     }
 
     /// Chrome did not take an answer; the dialog waits for another.
-    pub(crate) fn dialog_not_answered(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) {
-        let target = self.target_mut(connection, real);
+    pub(crate) fn dialog_not_answered(&mut self, target_ref: TargetRef<'_>) {
+        let target = self.target_mut(target_ref);
         if let Some(dialog) = target.and_then(|target| target.state.dialog.as_mut()) {
             dialog.is_answered = false;
         }
@@ -158,19 +134,18 @@ impl Relay {
     /// A session listens no more: when it was its client's last, an open dialog goes to the next.
     pub(crate) fn release_dialog(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         client: ClientId,
         turn: &mut Turn,
     ) {
-        if self.listening(connection, real).iter().any(|session_ref| session_ref.client == client) {
+        if self.listening(target_ref).iter().any(|session_ref| session_ref.client == client) {
             return;
         }
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         let Some(dialog) = &mut target.state.dialog else { return };
         if dialog.holder == Some(client) && !dialog.is_answered {
             dialog.holder = None;
-            self.assign_dialog(connection, real, turn);
+            self.assign_dialog(target_ref, turn);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -74,19 +74,18 @@ impl Relay {
     /// A session that set breakpoints has ended.
     pub(crate) fn release_dom_breakpoints(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         breakpoints: Vec<DomBreakpoint>,
         turn: &mut Turn,
     ) {
         for breakpoint in breakpoints {
             if !self
-                .sessions_on(connection, real)
+                .sessions_on(target_ref)
                 .any(|session| session.dom_breakpoints.contains(&breakpoint))
             {
                 let (method, params) =
                     (format!("{REMOVE}{}", breakpoint.kind), Payload::of(&breakpoint.params));
-                self.send_to_target(connection, real, &method, Some(params), turn);
+                self.send_to_target(target_ref, &method, Some(params), turn);
             }
         }
     }

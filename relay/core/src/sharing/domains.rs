@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::deferred_replies::{DeferredReply, ReplyBody};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dialogs::Dialog;
@@ -70,14 +70,13 @@ impl Relay {
     /// Chrome has answered the first who switched a domain on.
     pub(crate) fn enabled(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         (domain, attempt): (&str, u64),
         outcome: &Result<Payload, Error>,
         asker: Option<&Asker>,
         turn: &mut Turn,
     ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         let known = target.state.domains.get_mut(domain);
         let Some(known) = known.filter(|known| known.attempt == attempt) else { return };
         let waiting = std::mem::take(&mut known.waiting);
@@ -90,7 +89,7 @@ impl Relay {
                 for deferred in waiting {
                     self.queue_reply(deferred, turn);
                 }
-                self.switch_off_unless_used(connection, real, domain, turn);
+                self.switch_off_unless_used(target_ref, domain, turn);
             }
             Err(error) => {
                 target.state.domains.remove(domain);
@@ -169,43 +168,42 @@ impl Relay {
         }
         turn.effects.extend(early.iter().map(|asker| asker.reply(Ok(Payload::empty_object()))));
         // The extension itself lives by the events of Page.
-        if self.is_wanted(connection, &real, domain) || domain == "Page" {
+        if self.is_wanted(connection.target(&real), domain) || domain == "Page" {
             if domain == "Debugger" {
-                self.release_breakpoints(connection, &real, session_ref, breakpoints, turn);
+                self.release_breakpoints(connection.target(&real), session_ref, breakpoints, turn);
             }
             turn.ok(&Asker::new(session_ref, &command));
         } else {
-            if let Some(target) = self.target_mut(connection, &real) {
+            if let Some(target) = self.target_mut(connection.target(&real)) {
                 target.state.forget(domain);
             }
             self.forward(session_ref, command, &real, Purpose::Forward, turn);
         }
         if domain == "Page" {
-            self.release_dialog(connection, &real, session_ref.client, turn);
+            self.release_dialog(connection.target(&real), session_ref.client, turn);
         }
     }
 
     /// Switches a domain off in Chrome when its last session has gone.
     pub(crate) fn switch_off_unless_used(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         domain: &str,
         turn: &mut Turn,
     ) {
-        if self.is_wanted(connection, real, domain) || domain == "Page" {
+        if self.is_wanted(target_ref, domain) || domain == "Page" {
             return;
         }
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         target.state.forget(domain);
-        self.send_to_target(connection, real, &format!("{domain}.disable"), None, turn);
+        self.send_to_target(target_ref, &format!("{domain}.disable"), None, turn);
     }
 
     /// Whether a domain is on for a session, or will be.
-    fn is_wanted(&self, connection: ConnectionId, real: &ExtensionSessionId, domain: &str) -> bool {
-        let known = self.target(connection, real).and_then(|it| it.state.domains.get(domain));
+    fn is_wanted(&self, target_ref: TargetRef<'_>, domain: &str) -> bool {
+        let known = self.target(target_ref).and_then(|it| it.state.domains.get(domain));
         known.is_some_and(|known| !known.waiting.is_empty())
-            || self.sessions_on(connection, real).any(|session| session.wants_domain(domain))
+            || self.sessions_on(target_ref).any(|session| session.wants_domain(domain))
     }
 
     /// From here on the session gets the domain's events; says whether it did not before.

@@ -14,7 +14,7 @@ use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::interception::{InterceptionPatterns, Pattern, PausedEvent};
@@ -67,9 +67,9 @@ impl Relay {
             Rollback::Fetch { since, wanted: std::mem::replace(&mut session.fetch, wanted) };
         let real = session.real.clone();
         if is_off {
-            self.pass_on_requests_of(connection, &real, session_ref, turn);
+            self.pass_on_requests_of(connection.target(&real), session_ref, turn);
         }
-        let (method, params) = self.interception_for_all(connection, &real);
+        let (method, params) = self.interception_for_all(connection.target(&real));
         let command = Command { method: method.to_owned(), params, ..command };
         let purpose = if is_off { Purpose::Forward } else { Purpose::OverrideValue(before) };
         self.forward(session_ref, command, &real, purpose, turn);
@@ -90,23 +90,17 @@ impl Relay {
             session.fetch = before;
             let real = session.real.clone();
             if is_off {
-                self.pass_on_requests_of(connection, &real, session_ref, turn);
+                self.pass_on_requests_of(connection.target(&real), session_ref, turn);
             }
-            let (method, params) = self.interception_for_all(connection, &real);
-            self.send_to_target(connection, &real, method, params, turn);
+            let (method, params) = self.interception_for_all(connection.target(&real));
+            self.send_to_target(connection.target(&real), method, params, turn);
         }
     }
 
     /// What Chrome must intercept so that every session gets what it wants.
-    fn interception_for_all(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> (&'static str, Option<Payload>) {
-        let wanted: Vec<&InterceptionPatterns> = self
-            .sessions_on(connection, real)
-            .filter_map(|session| session.fetch.as_ref())
-            .collect();
+    fn interception_for_all(&self, target_ref: TargetRef<'_>) -> (&'static str, Option<Payload>) {
+        let wanted: Vec<&InterceptionPatterns> =
+            self.sessions_on(target_ref).filter_map(|session| session.fetch.as_ref()).collect();
         match wanted.as_slice() {
             [] => ("Fetch.disable", None),
             [only] => ("Fetch.enable", only.params.clone()),
@@ -130,8 +124,7 @@ impl Relay {
     /// Chrome holds a request: offers it to the first who wants its kind.
     pub(crate) fn request_paused_event(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         method: String,
         event: &Payload,
         turn: &mut Turn,
@@ -140,7 +133,7 @@ impl Relay {
         let at_response =
             paused.response_status_code.is_some() || paused.response_error_reason.is_some();
         let is_auth = method == "Fetch.authRequired";
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         let before = target.state.paused.take(&paused.request_id);
         let asked = before.map(|before| before.wants_response).unwrap_or_default();
         let sessions = target.sessions.clone();
@@ -165,10 +158,10 @@ impl Relay {
         let Some(holder) = next.pop() else {
             let session = [("requestId".to_owned(), Value::from(paused.request_id))].into_iter();
             let (method, params) = decision(is_auth, at_response, session.collect());
-            return self.send_to_target(connection, real, method, Some(params), turn);
+            return self.send_to_target(target_ref, method, Some(params), turn);
         };
         turn.raw_event(&holder, method.clone(), Some(event.clone()));
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         target.state.paused.add(Paused {
             id: paused.request_id,
             method,
@@ -239,25 +232,23 @@ impl Relay {
     /// A session that intercepted requests has ended.
     pub(crate) fn release_interception(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         session_ref: &SessionRef,
         turn: &mut Turn,
     ) {
-        self.pass_on_requests_of(connection, real, session_ref, turn);
-        let (method, params) = self.interception_for_all(connection, real);
-        self.send_to_target(connection, real, method, params, turn);
+        self.pass_on_requests_of(target_ref, session_ref, turn);
+        let (method, params) = self.interception_for_all(target_ref);
+        self.send_to_target(target_ref, method, params, turn);
     }
 
     /// What a session held goes on as if it had said so.
     fn pass_on_requests_of(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         session_ref: &SessionRef,
         turn: &mut Turn,
     ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         let mut released_to_chrome = Vec::new();
         target.state.paused.forget(session_ref);
         for paused in &mut target.state.paused.0 {
@@ -278,7 +269,7 @@ impl Relay {
             target.state.paused.released_to_chrome(id);
         }
         for (_, method, params) in released_to_chrome {
-            self.send_to_target(connection, real, method, Some(params), turn);
+            self.send_to_target(target_ref, method, Some(params), turn);
         }
     }
 }

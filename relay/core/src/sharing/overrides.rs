@@ -5,7 +5,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::overrides::{OverrideValue, Overrides, Rule, Setting};
@@ -37,8 +37,9 @@ impl Relay {
         }
         if rule.merges() || (clears && !rule.is_flag()) {
             let Some(connection) = self.connection_of(session_ref) else { return };
-            let (method, params) = setting
-                .effective(self.sessions_on(connection, &real).map(|session| &session.overrides));
+            let (method, params) = setting.effective(
+                self.sessions_on(connection.target(&real)).map(|session| &session.overrides),
+            );
             let command = Command { method: method.to_owned(), params: Some(params), ..command };
             self.forward(session_ref, command, &real, purpose, turn);
         } else if clears {
@@ -61,23 +62,23 @@ impl Relay {
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.overrides.roll_back(&setting, since, before);
         let real = session.real.clone();
-        let (method, params) = setting
-            .effective(self.sessions_on(connection, &real).map(|session| &session.overrides));
-        self.send_to_target(connection, &real, method, Some(params), turn);
+        let (method, params) = setting.effective(
+            self.sessions_on(connection.target(&real)).map(|session| &session.overrides),
+        );
+        self.send_to_target(connection.target(&real), method, Some(params), turn);
     }
 
     /// A session has ended: its wishes give way to those of the others, or to none.
     pub(crate) fn release_overrides(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         overrides: &Overrides,
         turn: &mut Turn,
     ) {
         for setting in overrides.0.keys() {
-            let (method, params) = setting
-                .effective(self.sessions_on(connection, real).map(|session| &session.overrides));
-            self.send_to_target(connection, real, method, Some(params), turn);
+            let (method, params) =
+                setting.effective(self.sessions_on(target_ref).map(|session| &session.overrides));
+            self.send_to_target(target_ref, method, Some(params), turn);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
@@ -92,16 +92,16 @@ impl Relay {
                 let error = Error::server("Screencast is already active");
                 turn.fail(&Asker::new(session_ref, &command), error);
             }
-            START => self.start_screencast(session_ref, connection, &real, command, turn),
+            START => self.start_screencast(session_ref, connection.target(&real), command, turn),
             _ => {
-                let before = self.cast_for_all(connection, &real);
+                let before = self.cast_for_all(connection.target(&real));
                 if let Some(session) = self.target_session_mut(session_ref) {
                     session.screencast = None;
                 }
-                if self.cast_for_all(connection, &real).is_none() {
+                if self.cast_for_all(connection.target(&real)).is_none() {
                     return self.forward(session_ref, command, &real, Purpose::Forward, turn);
                 }
-                self.restart_screencast(connection, &real, before, turn);
+                self.restart_screencast(connection.target(&real), before, turn);
                 turn.ok(&Asker::new(session_ref, &command));
             }
         }
@@ -110,13 +110,12 @@ impl Relay {
     fn start_screencast(
         &mut self,
         session_ref: &SessionRef,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         command: Command,
         turn: &mut Turn,
     ) {
         let asker = Asker::new(session_ref, &command);
-        let before = self.cast_for_all(connection, real);
+        let before = self.cast_for_all(target_ref);
         let wanted = command.read_params::<Cast>().and_then(|wanted| match &before {
             Some(running) if running.format() != wanted.format() => Err(Error::server(format!(
                 "Screencast is already active as {}: ask for that format",
@@ -128,7 +127,7 @@ impl Relay {
             Ok(wanted) => wanted,
             Err(error) => return turn.fail(&asker, error),
         };
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         if before.is_none() {
             target.state.acknowledged = Acknowledged::default();
         }
@@ -137,12 +136,12 @@ impl Relay {
         if let Some(session) = self.target_session_mut(session_ref) {
             session.screencast = Some(WatchedScreencast { wanted, since, acknowledged });
         }
-        let Some(cast) = self.cast_for_all(connection, real) else { return };
+        let Some(cast) = self.cast_for_all(target_ref) else { return };
         if before.as_ref() == Some(&cast) {
             return turn.ok(&asker);
         }
         if before.is_some() {
-            self.send_to_target(connection, real, STOP, None, turn);
+            self.send_to_target(target_ref, STOP, None, turn);
         }
         let command = match before {
             Some(_) => Command { params: Some(Payload::of(&cast)), ..command },
@@ -151,7 +150,7 @@ impl Relay {
         self.forward(
             session_ref,
             command,
-            real,
+            target_ref.session,
             Purpose::OverrideValue(Rollback::NoScreencast { since }),
             turn,
         );
@@ -171,47 +170,45 @@ impl Relay {
             return;
         }
         let real = session.real.clone();
-        self.send_to_target(connection, &real, STOP, None, turn);
-        if let Some(cast) = self.cast_for_all(connection, &real) {
-            self.send_to_target(connection, &real, START, Some(Payload::of(&cast)), turn);
+        self.send_to_target(connection.target(&real), STOP, None, turn);
+        if let Some(cast) = self.cast_for_all(connection.target(&real)) {
+            self.send_to_target(connection.target(&real), START, Some(Payload::of(&cast)), turn);
         }
     }
 
     /// A session that watched has ended.
     pub(crate) fn release_screencast(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         gone: WatchedScreencast,
         turn: &mut Turn,
     ) {
-        let others = self.cast_for_all(connection, real);
+        let others = self.cast_for_all(target_ref);
         let before = others.map_or(gone.wanted.clone(), |others| others.with(&gone.wanted));
-        self.restart_screencast(connection, real, Some(before), turn);
+        self.restart_screencast(target_ref, Some(before), turn);
     }
 
     /// Fewer watch than before: casts no larger than they want, or not at all.
     fn restart_screencast(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         before: Option<Cast>,
         turn: &mut Turn,
     ) {
-        let now = self.cast_for_all(connection, real);
+        let now = self.cast_for_all(target_ref);
         if now == before {
             return;
         }
-        self.send_to_target(connection, real, STOP, None, turn);
+        self.send_to_target(target_ref, STOP, None, turn);
         if let Some(cast) = now {
-            self.send_to_target(connection, real, START, Some(Payload::of(&cast)), turn);
+            self.send_to_target(target_ref, START, Some(Payload::of(&cast)), turn);
         }
     }
 
     /// What Chrome must cast so that everybody sees enough.
-    fn cast_for_all(&self, connection: ConnectionId, real: &ExtensionSessionId) -> Option<Cast> {
+    fn cast_for_all(&self, target_ref: TargetRef<'_>) -> Option<Cast> {
         let watching =
-            self.sessions_on(connection, real).filter_map(|session| session.screencast.as_ref());
+            self.sessions_on(target_ref).filter_map(|session| session.screencast.as_ref());
         watching.map(|it| it.wanted.clone()).reduce(|all, wanted| all.with(&wanted))
     }
 

@@ -9,7 +9,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -71,7 +71,9 @@ impl Relay {
         let own = named.ok().filter(|identifier| session.scripts.remove(identifier));
         if let Some(identifier) = own {
             let connection = self.connection_of(session_ref);
-            if connection.is_some_and(|it| self.forget_deferred_script(it, &real, &identifier)) {
+            if connection
+                .is_some_and(|it| self.forget_deferred_script(it.target(&real), &identifier))
+            {
                 let asker = Asker::new(session_ref, &command);
                 return turn.ok(&asker);
             }
@@ -86,8 +88,7 @@ impl Relay {
     /// Chrome has named a script.
     pub(crate) fn script_added(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         asker: Option<&Asker>,
         result: &Payload,
         turn: &mut Turn,
@@ -98,15 +99,14 @@ impl Relay {
                 session.scripts.insert(script.identifier);
             }
             // Its owner left before Chrome could name it.
-            None => self.remove_script(connection, real, script.identifier, turn),
+            None => self.remove_script(target_ref, script.identifier, turn),
         }
     }
 
     /// Chrome has named a script that waited for a tab to take commands.
     pub(crate) fn deferred_script_added(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         owner: &SessionRef,
         given: String,
         result: &Payload,
@@ -119,7 +119,7 @@ impl Relay {
                 session.scripts.insert(identifier.clone());
                 session.deferred_scripts.insert(given, identifier);
             }
-            None => self.remove_script(connection, real, identifier, turn),
+            None => self.remove_script(target_ref, identifier, turn),
         }
     }
 
@@ -151,33 +151,26 @@ impl Relay {
     /// A session has ended: what it put into the page's documents goes.
     pub(crate) fn release_scripts(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         scripts: &BTreeSet<String>,
         bindings: &BTreeSet<String>,
         turn: &mut Turn,
     ) {
         for identifier in scripts {
-            self.remove_script(connection, real, identifier.clone(), turn);
+            self.remove_script(target_ref, identifier.clone(), turn);
         }
         for name in bindings {
-            if !self.sessions_on(connection, real).any(|session| session.bindings.contains(name)) {
+            if !self.sessions_on(target_ref).any(|session| session.bindings.contains(name)) {
                 let binding = Payload::of(&Binding { name: name.clone() });
-                self.send_to_target(connection, real, "Runtime.removeBinding", Some(binding), turn);
+                self.send_to_target(target_ref, "Runtime.removeBinding", Some(binding), turn);
             }
         }
     }
 
-    fn remove_script(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        identifier: String,
-        turn: &mut Turn,
-    ) {
+    fn remove_script(&mut self, target_ref: TargetRef<'_>, identifier: String, turn: &mut Turn) {
         let script = Some(Payload::of(&Script { identifier }));
         let method = "Page.removeScriptToEvaluateOnNewDocument";
-        self.send_to_target(connection, real, method, script, turn);
+        self.send_to_target(target_ref, method, script, turn);
     }
 }
 

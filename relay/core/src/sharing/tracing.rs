@@ -6,7 +6,9 @@ mod categories;
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::{Command, Error};
-use crate::ids::{ClientId, ClientSessionId, ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{
+    ClientId, ClientSessionId, ConnectionId, ExtensionSessionId, SessionRef, TargetRef,
+};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
@@ -83,7 +85,7 @@ impl Relay {
         let Some(state) = self.clients.get(client) else { return false };
         let on_browser = state.trace.as_ref().is_some_and(|it| it.is_running && &it.real == real);
         on_browser
-            || self.target(state.connection, real).is_some_and(|target| {
+            || self.target(state.connection.target(real)).is_some_and(|target| {
                 let own = target.sessions.iter().filter(|session_ref| session_ref.client == client);
                 own.filter_map(|session_ref| self.target_session(session_ref))
                     .any(|session| session.tracing)
@@ -104,7 +106,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(session_ref) = asker.map(|asker| &asker.session) else {
-            return self.send_to_target(connection, &real, END, None, turn);
+            return self.send_to_target(connection.target(&real), END, None, turn);
         };
         if let Some(session) = self.target_session_mut(session_ref) {
             session.tracing = true;
@@ -117,13 +119,11 @@ impl Relay {
     /// Who hears of a trace; the last time, if it is complete.
     pub(crate) fn tracing_sessions(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         is_complete: bool,
     ) -> Vec<SessionRef> {
         let mut tracing_sessions = Vec::new();
-        for session_ref in
-            self.target(connection, real).map(|it| it.sessions.clone()).unwrap_or_default()
+        for session_ref in self.target(target_ref).map(|it| it.sessions.clone()).unwrap_or_default()
         {
             if let Some(session) =
                 self.target_session_mut(&session_ref).filter(|session| session.tracing)
@@ -132,9 +132,11 @@ impl Relay {
                 tracing_sessions.push(session_ref);
             }
         }
-        for client in self.clients.of(connection) {
+        for client in self.clients.of(target_ref.connection) {
             let trace = self.clients.get_mut(client).and_then(|client| client.trace.as_mut());
-            if let Some(trace) = trace.filter(|trace| trace.is_running && &trace.real == real) {
+            if let Some(trace) =
+                trace.filter(|trace| trace.is_running && &trace.real == target_ref.session)
+            {
                 trace.is_running = !is_complete;
                 tracing_sessions.push(SessionRef { client, session: trace.session.clone() });
             }
@@ -150,21 +152,17 @@ impl Relay {
         turn: &mut Turn,
     ) {
         if let Some(Trace { real, is_running: true, .. }) = trace {
-            self.send_to_target(connection, &real, END, None, turn);
+            self.send_to_target(connection.target(&real), END, None, turn);
         }
     }
 
     /// Ends what confined clients trace with a tab, which is not for them any more.
-    pub(crate) fn end_tracing_of_confined(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        for id in self.clients.of(connection) {
+    pub(crate) fn end_tracing_of_confined(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        for id in self.clients.of(target_ref.connection) {
             let client = self.clients.get_mut(id).filter(|client| client.confinement.is_some());
-            let trace = client.and_then(|it| it.trace.take_if(|trace| &trace.real == real));
-            self.release_trace(connection, trace, turn);
+            let trace =
+                client.and_then(|it| it.trace.take_if(|trace| &trace.real == target_ref.session));
+            self.release_trace(target_ref.connection, trace, turn);
         }
     }
 
@@ -178,7 +176,7 @@ impl Relay {
     fn trace_of(&self, client: ClientId) -> Option<&Trace> {
         let client = self.clients.get(client)?;
         let trace = client.trace.as_ref()?;
-        self.target(client.connection, &trace.real).map(|_| trace)
+        self.target(client.connection.target(&trace.real)).map(|_| trace)
     }
 }
 

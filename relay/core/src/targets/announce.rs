@@ -3,7 +3,7 @@
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_domain::{InfoEvent, TargetCrashed, TargetDestroyed};
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, SessionRef, TargetRef};
 use crate::sessions::attach::warn_of_empty_url;
 use crate::sessions::model::Session;
 use crate::targets::model::Target;
@@ -11,52 +11,51 @@ use crate::turn::Turn;
 
 impl Relay {
     /// A tab that could not be driven for a while is announced to those who have not heard of it.
-    pub(crate) fn announce_tab(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        if self.target(connection, real).is_none_or(|target| target.parent.is_some()) {
+    pub(crate) fn announce_tab(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        if self.target(target_ref).is_none_or(|target| target.parent.is_some()) {
             return;
         }
-        for session_ref in self.clients.sessions(connection, Session::is_browser_with_auto_attach) {
-            self.auto_attach_tab(&session_ref, real, turn);
+        for session_ref in
+            self.clients.sessions(target_ref.connection, Session::is_browser_with_auto_attach)
+        {
+            self.auto_attach_tab(&session_ref, target_ref.session, turn);
         }
     }
 
-    pub(crate) fn announce_changed(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(target) = self.target(connection, real) else { return };
+    pub(crate) fn announce_changed(&self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(target) = self.target(target_ref) else { return };
         for info in [Some(target.info.clone()), target.tab_info()].into_iter().flatten() {
-            self.notify_discoverers(connection, target, "Target.targetInfoChanged", info, turn);
+            self.notify_discoverers(
+                target_ref.connection,
+                target,
+                "Target.targetInfoChanged",
+                info,
+                turn,
+            );
         }
     }
 
     /// Tells those who follow targets of a new one.
-    pub(crate) fn announce_created(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(extension) = self.extensions.get(connection) else { return };
-        let Some(target) = extension.targets.by_session(real) else { return };
+    pub(crate) fn announce_created(&self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(extension) = self.extensions.get(target_ref.connection) else { return };
+        let Some(target) = extension.targets.by_session(target_ref.session) else { return };
         if !extension.targets.is_first(target) {
             return;
         }
         // A tab or page is not attached to by anybody in this moment.
         let attached = target.parent.is_some();
         for info in [target.tab_info(), Some(target.info.clone())].into_iter().flatten() {
-            if !self.discoverers(connection, target, &info).is_empty() {
+            if !self.discoverers(target_ref.connection, target, &info).is_empty() {
                 warn_of_empty_url("Target.targetCreated sent", &info, turn);
             }
             let info = TargetInfo { attached, ..info };
-            self.notify_discoverers(connection, target, "Target.targetCreated", info, turn);
+            self.notify_discoverers(
+                target_ref.connection,
+                target,
+                "Target.targetCreated",
+                info,
+                turn,
+            );
         }
     }
 
@@ -64,16 +63,15 @@ impl Relay {
     pub(crate) fn announce_late(
         &self,
         session_ref: &SessionRef,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         turn: &mut Turn,
     ) {
         let discover =
             self.clients.session(session_ref).and_then(|session| session.discover.as_ref());
-        let (Some(filter), Some(target)) = (discover, self.target(connection, real)) else {
+        let (Some(filter), Some(target)) = (discover, self.target(target_ref)) else {
             return;
         };
-        if !self.sees(session_ref.client, connection, real) {
+        if !self.sees(session_ref.client, target_ref) {
             return;
         }
         let infos = [target.tab_info(), Some(target.info.clone())].into_iter().flatten();
@@ -83,19 +81,14 @@ impl Relay {
     }
 
     /// A page or frame has crashed. Chrome tells extensions no more than that.
-    pub(crate) fn announce_crash(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        if let Some(target) = self.target_mut(connection, real) {
+    pub(crate) fn announce_crash(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        if let Some(target) = self.target_mut(target_ref) {
             target.is_crashed = true;
         }
-        let Some(target) = self.target(connection, real) else { return };
+        let Some(target) = self.target(target_ref) else { return };
         let target_id = target.info.target_id.clone();
         let crashed = TargetCrashed { target_id, status: "crashed", error_code: 0 };
-        for session_ref in self.discoverers(connection, target, &target.info) {
+        for session_ref in self.discoverers(target_ref.connection, target, &target.info) {
             turn.event(&session_ref, "Target.targetCrashed", &crashed);
         }
     }

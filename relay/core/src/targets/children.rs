@@ -10,7 +10,7 @@ use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::requests::deferred_replies::ReplyBody;
 use crate::requests::purpose::Purpose;
 use crate::sessions::attach::warn_of_empty_url;
@@ -51,7 +51,7 @@ impl Relay {
         }
         let Some(target) = self.target_under(session_ref) else { return };
         let (real, is) = (target.session.clone(), target.state.auto_attach);
-        let should = self.auto_attach_for_all(connection, &real);
+        let should = self.auto_attach_for_all(connection.target(&real));
         let is_known = !self.requests.any(|request| {
             matches!(request.purpose, Purpose::AutoAttach)
                 && request.asker.is_none()
@@ -67,7 +67,7 @@ impl Relay {
             }
             return;
         }
-        if let Some(target) = self.target_mut(connection, &real) {
+        if let Some(target) = self.target_mut(connection.target(&real)) {
             target.state.auto_attach = should;
         }
         let command = Command { params: Some(auto_attach_params(should)), ..command };
@@ -75,22 +75,14 @@ impl Relay {
     }
 
     /// What Chrome must do so that every session is told of what it wants: whether children wait.
-    fn auto_attach_for_all(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> Option<bool> {
-        self.auto_attach_requested(connection, real)
-            .or_else(|| self.has_use_for_children(connection, real).then_some(false))
+    fn auto_attach_for_all(&self, target_ref: TargetRef<'_>) -> Option<bool> {
+        self.auto_attach_requested(target_ref)
+            .or_else(|| self.has_use_for_children(target_ref).then_some(false))
     }
 
     /// What the sessions over a target asked for.
-    fn auto_attach_requested(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> Option<bool> {
-        let sessions = &self.target(connection, real)?.sessions;
+    fn auto_attach_requested(&self, target_ref: TargetRef<'_>) -> Option<bool> {
+        let sessions = &self.target(target_ref)?.sessions;
         sessions
             .iter()
             .filter_map(|session_ref| self.clients.session(session_ref)?.auto_attach.as_ref())
@@ -99,13 +91,13 @@ impl Relay {
     }
 
     /// Whether the children of a target are of use though nobody asked for them there.
-    fn has_use_for_children(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
-        self.is_followed(connection, real) || self.uses_children(connection, real)
+    fn has_use_for_children(&self, target_ref: TargetRef<'_>) -> bool {
+        self.is_followed(target_ref) || self.uses_children(target_ref)
     }
 
     /// Whether somebody follows targets, of which Chrome tells extensions only if it attaches.
-    fn is_followed(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
-        let Some(target) = self.target(connection, real) else { return false };
+    fn is_followed(&self, target_ref: TargetRef<'_>) -> bool {
+        let Some(target) = self.target(target_ref) else { return false };
         let has_children = target.parent.is_none() || target.info.kind == "iframe";
         let follows = |session: &Session| {
             let filter = session.discover.as_ref();
@@ -113,18 +105,18 @@ impl Relay {
         };
         has_children
             && !target.is_crashed
-            && self.clients.all_of(connection).any(|client| client.sessions.any(follows))
+            && self.clients.all_of(target_ref.connection).any(|client| client.sessions.any(follows))
     }
 
     /// Whether somebody is attached to what Chrome has attached to below a target.
-    fn uses_children(&self, connection: ConnectionId, real: &ExtensionSessionId) -> bool {
-        let Some(extension) = self.extensions.get(connection) else { return false };
-        let target = extension.targets.by_session(real);
+    fn uses_children(&self, target_ref: TargetRef<'_>) -> bool {
+        let Some(extension) = self.extensions.get(target_ref.connection) else { return false };
+        let target = extension.targets.by_session(target_ref.session);
         let is_on = target.is_some_and(|target| target.state.auto_attach.is_some());
         let is_used = |child: &&Target| {
             child.sessions.iter().any(|session_ref| self.clients.session(session_ref).is_some())
         };
-        is_on && extension.targets.below(real).iter().any(is_used)
+        is_on && extension.targets.below(target_ref.session).iter().any(is_used)
     }
 
     /// Brings Chrome to attach to what is wanted by those who did not ask for it on the target
@@ -138,8 +130,8 @@ impl Relay {
             for target in extension.targets.iter() {
                 let (real, is) = (&target.session, target.state.auto_attach);
                 // Whoever wishes it has asked for it, or will.
-                if self.auto_attach_requested(connection, real).is_none()
-                    && is != self.auto_attach_for_all(connection, real)
+                if self.auto_attach_requested(connection.target(real)).is_none()
+                    && is != self.auto_attach_for_all(connection.target(real))
                     && (is.is_some() || extension.presence.is_connected())
                 {
                     due.push((connection, real.clone()));
@@ -147,15 +139,15 @@ impl Relay {
             }
         }
         for (connection, real) in due {
-            let should = self.auto_attach_for_all(connection, &real);
-            let Some(target) = self.target_mut(connection, &real) else { continue };
+            let should = self.auto_attach_for_all(connection.target(&real));
+            let Some(target) = self.target_mut(connection.target(&real)) else { continue };
             target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
             if should.is_some() {
                 let command = (AUTO_ATTACH, params);
                 self.ask(connection, None, Some(&real), command, Purpose::AutoAttach, turn);
             } else {
-                self.send_to_target(connection, &real, AUTO_ATTACH, params, turn);
+                self.send_to_target(connection.target(&real), AUTO_ATTACH, params, turn);
             }
         }
     }
@@ -163,27 +155,20 @@ impl Relay {
     /// Chrome has not done what somebody asked of it, or what the relay did by itself.
     pub(crate) fn auto_attach_failed(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         is_own: bool,
         turn: &mut Turn,
     ) {
-        let is_wished = self.auto_attach_requested(connection, real).is_some();
-        if is_own && (is_wished || self.uses_children(connection, real)) {
+        let is_wished = self.auto_attach_requested(target_ref).is_some();
+        if is_own && (is_wished || self.uses_children(target_ref)) {
             // What is wished was asked for later, and has its own answer; what is used was on.
             return;
         }
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         // Nobody knows what Chrome does; whoever asks next is passed on.
         target.state.auto_attach = None;
         if is_own {
-            self.send_to_target(
-                connection,
-                real,
-                AUTO_ATTACH,
-                Some(auto_attach_params(None)),
-                turn,
-            );
+            self.send_to_target(target_ref, AUTO_ATTACH, Some(auto_attach_params(None)), turn);
         }
     }
 
@@ -206,22 +191,23 @@ impl Relay {
             let info = attached.target_info;
             let is_on_web = is_web(&info.url);
             let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
-            return self.change_target(connection, &real, change, turn);
+            return self.change_target(connection.target(&real), change, turn);
         }
         let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
         target.waits_until = waiting.then(|| turn.now + MAX_WAIT_FOR_SESSIONS);
         extension.targets.add(target);
         self.children_changed = true;
-        self.announce_created(connection, &real, turn);
-        if self.target(connection, &real).is_some_and(Target::is_service_worker) {
-            self.announce_service_worker(connection, &real, turn);
+        self.announce_created(connection.target(&real), turn);
+        if self.target(connection.target(&real)).is_some_and(Target::is_service_worker) {
+            self.announce_service_worker(connection.target(&real), turn);
         } else {
-            let parents = self.target(connection, parent).map(|target| target.sessions.clone());
+            let parents =
+                self.target(connection.target(parent)).map(|target| target.sessions.clone());
             for parent in parents.unwrap_or_default() {
                 self.announce_child(&parent, &real, turn);
             }
         }
-        self.resume_unless_held(connection, &real, turn);
+        self.resume_unless_held(connection.target(&real), turn);
     }
 
     /// Tells a session of a child that it wants and has not been told of.
@@ -233,7 +219,9 @@ impl Relay {
     ) {
         let Some(connection) = self.connection_of(parent) else { return };
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
-        let (Some(wanted), Some(target)) = (wanted, self.target(connection, real)) else { return };
+        let (Some(wanted), Some(target)) = (wanted, self.target(connection.target(real))) else {
+            return;
+        };
         if wanted.filter.admits(&target.info.kind) && !self.is_announced_to(parent, real) {
             self.open_session(parent, real, wanted.wait, true, turn);
         }
@@ -241,19 +229,16 @@ impl Relay {
 
     /// Tells browser-level sessions of a service worker: Chrome tells each page of it, but it
     /// belongs to none.
-    pub(crate) fn announce_service_worker(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(extension) = self.extensions.get(connection) else { return };
-        let Some(worker) = extension.targets.by_session(real) else { return };
+    pub(crate) fn announce_service_worker(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(extension) = self.extensions.get(target_ref.connection) else { return };
+        let Some(worker) = extension.targets.by_session(target_ref.session) else { return };
         if !extension.targets.is_first(worker) {
             return;
         }
-        for session_ref in self.clients.sessions(connection, Session::is_browser_with_auto_attach) {
-            self.announce_child(&session_ref, real, turn);
+        for session_ref in
+            self.clients.sessions(target_ref.connection, Session::is_browser_with_auto_attach)
+        {
+            self.announce_child(&session_ref, target_ref.session, turn);
         }
     }
 
@@ -301,16 +286,11 @@ impl Relay {
     }
 
     /// Lets a target run that nobody holds back.
-    pub(crate) fn resume_unless_held(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let is_held = self.sessions_on(connection, real).any(|session| session.holds_back);
-        let Some(target) = self.target_mut(connection, real) else { return };
+    pub(crate) fn resume_unless_held(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let is_held = self.sessions_on(target_ref).any(|session| session.holds_back);
+        let Some(target) = self.target_mut(target_ref) else { return };
         if !is_held && target.waits_until.take().is_some() {
-            self.send_to_target(connection, real, RESUME, None, turn);
+            self.send_to_target(target_ref, RESUME, None, turn);
         }
     }
 
@@ -328,24 +308,19 @@ impl Relay {
         for (connection, real) in late {
             let text = format!("{real} was kept from running for too long; it runs");
             turn.log(LogLevel::Warn, text);
-            self.send_to_target(connection, &real, RESUME, None, turn);
+            self.send_to_target(connection.target(&real), RESUME, None, turn);
         }
     }
 
     /// A session has ended: Chrome attaches to no more than the others want.
-    pub(crate) fn release_children(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let should = self.auto_attach_for_all(connection, real);
-        let Some(target) = self.target_mut(connection, real) else { return };
+    pub(crate) fn release_children(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let should = self.auto_attach_for_all(target_ref);
+        let Some(target) = self.target_mut(target_ref) else { return };
         // After a failure nobody knows what Chrome does: then it is told to be safe.
         if target.state.auto_attach != should || should.is_none() {
             target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
-            self.send_to_target(connection, real, AUTO_ATTACH, params, turn);
+            self.send_to_target(target_ref, AUTO_ATTACH, params, turn);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::target_domain::OneTarget;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{SessionRef, TargetRef};
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
@@ -22,41 +22,35 @@ const CLOSING: Duration = Duration::from_secs(5);
 impl Relay {
     /// The page that came into a tab while that was closed is there. Should it have taken too long,
     /// it stays: by now it may be another, which the user opened.
-    pub(crate) fn close_again(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let target = self.target(connection, real);
+    pub(crate) fn close_again(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let target = self.target(target_ref);
         let Some(target) = target.filter(|target| target.is_closing(turn.now)) else { return };
         if target.restriction.is_some() {
-            return self.close_tab(connection, real, None, turn);
+            return self.close_tab(target_ref, None, turn);
         }
         let named = Payload::of(&json!({ "targetId": target.info.target_id }));
-        self.send_to_target(connection, real, "Target.closeTarget", Some(named), turn);
+        self.send_to_target(target_ref, "Target.closeTarget", Some(named), turn);
     }
 
     /// Has `chrome.tabs` close a tab. An extension that cannot do that keeps it; for clients it has
     /// gone, who would wait for ever.
     pub(crate) fn close_tab(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         asker: Option<Asker>,
         turn: &mut Turn,
     ) {
-        let closing = Request::to_target(connection, real.clone(), Purpose::CloseTarget)
+        let closing = Request::to_target(target_ref, Purpose::CloseTarget)
             .asked_by(asker)
             .until(turn.now + QUICK);
-        if let Ok((proof, tab)) = self.restricted_tab(connection, real, turn) {
+        if let Ok((proof, tab)) = self.restricted_tab(target_ref, turn) {
             self.ask_extension(closing, |id| RelayMessage::CloseTab { id, tab, proof }, turn);
         } else {
             let text = "a tab that shows a warning stays open, and clients see it no more: this \
                         extension cannot close it";
             turn.log(LogLevel::Warn, text.to_owned());
             self.requests.add(closing);
-            self.detached(connection, real, turn);
+            self.detached(target_ref, turn);
         }
     }
 
@@ -75,7 +69,7 @@ impl Relay {
                 let named = Payload::of(&json!({ "targetId": target_id }));
                 let command = Command { params: Some(named), ..command };
                 let connection = self.connection_of(session_ref);
-                if let Some(target) = connection.and_then(|it| self.target_mut(it, &real)) {
+                if let Some(target) = connection.and_then(|it| self.target_mut(it.target(&real))) {
                     target.closes_until = Some(turn.now + CLOSING);
                 }
                 self.forward(session_ref, command, &real, Purpose::CloseTarget, turn);

@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
 use crate::confinement::is_web;
-use crate::ids::{ConnectionId, ExtensionSessionId};
+use crate::ids::{ConnectionId, ExtensionSessionId, TargetRef};
 use crate::requests::complete::{closed, target_closed};
 use crate::requests::purpose::Purpose;
 use crate::sessions::attach::warn_of_empty_url;
@@ -45,7 +45,7 @@ impl Relay {
             .map(|tab| tab.session.clone())
             .collect();
         for session in stale {
-            self.detached(connection, &session, turn);
+            self.detached(connection.target(&session), turn);
         }
         self.revision += 1;
         let tab_id = self.next_tab_id();
@@ -53,17 +53,17 @@ impl Relay {
         if extension.targets.by_session(&real).is_some() {
             let is_on_web = is_web(&info.url);
             let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
-            return self.change_target(connection, &real, change, turn);
+            return self.change_target(connection.target(&real), change, turn);
         }
         let mut target = Target::new(real.clone(), None, info);
         target.tab = Some(tab_id);
         extension.targets.add(target);
         self.children_changed = true;
         self.tabs_changed = true;
-        self.announce_created(connection, &real, turn);
-        self.announce_tab(connection, &real, turn);
-        if self.target(connection, &real).is_some_and(|target| !target.sessions.is_empty()) {
-            self.announce_changed(connection, &real, turn);
+        self.announce_created(connection.target(&real), turn);
+        self.announce_tab(connection.target(&real), turn);
+        if self.target(connection.target(&real)).is_some_and(|target| !target.sessions.is_empty()) {
+            self.announce_changed(connection.target(&real), turn);
         }
     }
 
@@ -71,8 +71,7 @@ impl Relay {
     /// the event: some may not.
     pub(crate) fn frame_navigated(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         params: &Payload,
         turn: &mut Turn,
     ) {
@@ -90,7 +89,7 @@ impl Relay {
         }
 
         let Ok(FrameNavigated { frame }) = params.read() else { return };
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         if frame.id != target.info.target_id {
             return;
         }
@@ -103,20 +102,27 @@ impl Relay {
             let change = |target: &mut Target| {
                 (target.is_on_web, target.info.url) = (is_on_web, frame.url);
             };
-            self.change_target(connection, real, change, turn);
+            self.change_target(target_ref, change, turn);
             self.revision += 1;
-            self.announce_changed(connection, real, turn);
+            self.announce_changed(target_ref, turn);
         }
         self.tabs_changed |= has_arrived;
-        self.left_restricted_page(connection, real, turn);
+        self.left_restricted_page(target_ref, turn);
         if may_be_restricted {
-            self.check_if_restricted(connection, real, turn);
+            self.check_if_restricted(target_ref, turn);
         }
         if is_closing {
             // Chrome told the old page to close and has forgotten that with it. The new one is told
             // as soon as it answers: until then Chrome may still mean the old one.
             let question = ("Runtime.getIsolateId", None);
-            self.ask(connection, None, Some(real), question, Purpose::CloseAgain, turn);
+            self.ask(
+                target_ref.connection,
+                None,
+                Some(target_ref.session),
+                question,
+                Purpose::CloseAgain,
+                turn,
+            );
         }
     }
 
@@ -134,9 +140,9 @@ impl Relay {
         let change = |target: &mut Target| {
             (target.info.url, target.info.title) = (info.url, info.title);
         };
-        self.change_target(connection, &real, change, turn);
+        self.change_target(connection.target(&real), change, turn);
         self.revision += 1;
-        self.announce_changed(connection, &real, turn);
+        self.announce_changed(connection.target(&real), turn);
     }
 
     /// Names the tab around a page: Chrome has a name for it too, but does not tell extensions.
@@ -148,19 +154,14 @@ impl Relay {
 
     /// A real session has ended, with all below it. Clients hear so before the commands that were
     /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
-    pub(crate) fn detached(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(extension) = self.extensions.get_mut(connection) else { return };
-        let gone = extension.targets.detach(real);
+    pub(crate) fn detached(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(extension) = self.extensions.get_mut(target_ref.connection) else { return };
+        let gone = extension.targets.detach(target_ref.session);
         for (index, target) in gone.iter().enumerate() {
             let (closing, ended): (Vec<_>, Vec<_>) = self
                 .requests
                 .take_where(|request| {
-                    request.connection == connection
+                    request.connection == target_ref.connection
                         && request.session.as_ref() == Some(&target.session)
                 })
                 .into_iter()
@@ -182,11 +183,11 @@ impl Relay {
             let is_last =
                 gone[index + 1..].iter().all(|other| other.info.target_id != target.info.target_id);
             if is_last {
-                self.announce_destroyed(connection, target, &target.info, turn);
+                self.announce_destroyed(target_ref.connection, target, &target.info, turn);
             }
-            self.end_tab(connection, target, turn);
+            self.end_tab(target_ref.connection, target, turn);
         }
-        self.announce_successors(connection, &gone, turn);
+        self.announce_successors(target_ref.connection, &gone, turn);
         self.children_changed = true;
         self.tabs_changed = true;
         self.revision += 1;
@@ -211,7 +212,7 @@ impl Relay {
                 .and_then(|it| it.targets.by_target_id(&worker.info.target_id))
                 .map(|successor| successor.session.clone());
             if let Some(successor) = successor {
-                self.announce_service_worker(connection, &successor, turn);
+                self.announce_service_worker(connection.target(&successor), turn);
             }
         }
     }

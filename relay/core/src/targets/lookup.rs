@@ -4,7 +4,7 @@ use shared_protocol::TargetId;
 
 use crate::Relay;
 use crate::cdp::Error;
-use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef};
+use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::sessions::model::{Kind, Session, TargetSession};
 use crate::targets::model::Target;
 
@@ -42,42 +42,33 @@ impl Relay {
     /// What all sessions over a target asked for, oldest first.
     pub(crate) fn sessions_on<'a>(
         &'a self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
     ) -> impl Iterator<Item = &'a TargetSession> + 'a {
-        let sessions = self.target(connection, real).map(|target| target.sessions.as_slice());
+        let sessions = self.target(target_ref).map(|target| target.sessions.as_slice());
         sessions
             .unwrap_or_default()
             .iter()
             .filter_map(|session_ref| self.target_session(session_ref))
     }
 
-    pub(crate) fn target(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> Option<&Target> {
-        self.extensions.get(connection)?.targets.by_session(real)
+    pub(crate) fn target(&self, target_ref: TargetRef<'_>) -> Option<&Target> {
+        self.extensions.get(target_ref.connection)?.targets.by_session(target_ref.session)
     }
 
-    pub(crate) fn target_mut(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> Option<&mut Target> {
-        self.extensions.get_mut(connection)?.targets.by_session_mut(real)
+    pub(crate) fn target_mut(&mut self, target_ref: TargetRef<'_>) -> Option<&mut Target> {
+        self.extensions.get_mut(target_ref.connection)?.targets.by_session_mut(target_ref.session)
     }
 
     /// The target that a session stands on.
     pub(crate) fn target_under(&self, session_ref: &SessionRef) -> Option<&Target> {
         let connection = self.connection_of(session_ref)?;
-        self.target(connection, &self.target_session(session_ref)?.real)
+        self.target(connection.target(&self.target_session(session_ref)?.real))
     }
 
     pub(crate) fn target_under_mut(&mut self, session_ref: &SessionRef) -> Option<&mut Target> {
         let connection = self.connection_of(session_ref)?;
         let real = self.target_session(session_ref)?.real.clone();
-        self.target_mut(connection, &real)
+        self.target_mut(connection.target(&real))
     }
 
     /// The session that a client would be attached to by a target's id.
@@ -100,8 +91,9 @@ impl Relay {
 
     /// Returns whether the client of a session may know of a target of its extension.
     pub(crate) fn is_visible_to(&self, session_ref: &SessionRef, target: &Target) -> bool {
-        self.connection_of(session_ref)
-            .is_some_and(|connection| self.sees(session_ref.client, connection, &target.session))
+        self.connection_of(session_ref).is_some_and(|connection| {
+            self.sees(session_ref.client, connection.target(&target.session))
+        })
     }
 
     /// The page with this id, or in the tab with this id: its real session and own id.
@@ -126,9 +118,9 @@ impl Relay {
     ) -> Option<TargetId> {
         match &session.kind {
             Kind::Target(session) => {
-                self.target(connection, &session.real).map(|it| it.info.target_id.clone())
+                self.target(connection.target(&session.real)).map(|it| it.info.target_id.clone())
             }
-            Kind::Tab { page } => self.target(connection, page)?.tab.clone(),
+            Kind::Tab { page } => self.target(connection.target(page))?.tab.clone(),
             Kind::Browser => Some(self.browser_id.clone()),
         }
     }

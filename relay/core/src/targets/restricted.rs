@@ -12,7 +12,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::{Command, Error};
-use crate::ids::{ConnectionId, ExtensionSessionId};
+use crate::ids::TargetRef;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::{DeferredCommand, OnRefusal, RESTRICTED, exception, is_refusal};
@@ -69,14 +69,14 @@ impl Relay {
     ) -> Option<(Request, Result<Payload, Error>)> {
         let connection = self.extensions.current_connection(request.connection);
         let Some(real) = &request.session else { return Some((request, outcome)) };
-        let Some(target) = self.target_mut(connection, real) else {
+        let Some(target) = self.target_mut(connection.target(real)) else {
             return Some((request, outcome));
         };
         let is_question = matches!(request.purpose, Purpose::CheckRestricted { .. });
         if !outcome.as_ref().is_err_and(is_refusal) {
             let is_forgotten = target.restriction.as_ref().is_some_and(|it| !it.is_asking);
             if outcome.is_ok() && is_forgotten && !is_question && request.needs.is_none() {
-                self.check_if_restricted(connection, real, turn);
+                self.check_if_restricted(connection.target(real), turn);
             }
             return Some((request, outcome));
         }
@@ -88,25 +88,25 @@ impl Relay {
             return Some((request, Err(Error::server(RESTRICTED))));
         }
         if target.restriction.is_none() {
-            self.check_if_restricted(connection, &real, turn);
+            self.check_if_restricted(connection.target(&real), turn);
         }
         let outcome = match std::mem::take(&mut request.on_refusal) {
             OnRefusal::Fails => Err(Error::server(RESTRICTED)),
             OnRefusal::Throws => Ok(exception()),
             OnRefusal::Waits(deferred) => {
                 let is_again = matches!(request.purpose, Purpose::DeferredCommand { .. });
-                let answer = self.defer(connection, &real, deferred, request.asker.as_ref());
+                let answer = self.defer(connection.target(&real), deferred, request.asker.as_ref());
                 if is_again {
                     return None;
                 }
                 answer
             }
             OnRefusal::Navigates(command) => {
-                self.navigate_via_blank_page(connection, &real, request, command, turn);
+                self.navigate_via_blank_page(connection.target(&real), request, command, turn);
                 return None;
             }
             OnRefusal::Closes => {
-                self.close_tab(connection, &real, request.asker, turn);
+                self.close_tab(connection.target(&real), request.asker, turn);
                 return None;
             }
         };
@@ -114,69 +114,54 @@ impl Relay {
     }
 
     /// Asks Chrome whether it takes commands for a tab. Until it has said so, it does not.
-    pub(crate) fn check_if_restricted(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+    pub(crate) fn check_if_restricted(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(target) = self.target_mut(target_ref) else { return };
         let restriction = target.restriction.get_or_insert_default();
         restriction.asked += 1;
         restriction.is_asking = true;
         let purpose = Purpose::CheckRestricted { number: restriction.asked };
         let question = ("Target.getTargetInfo", None);
-        self.ask(connection, None, Some(real), question, purpose, turn);
+        self.ask(target_ref.connection, None, Some(target_ref.session), question, purpose, turn);
     }
 
     /// Chrome has said whether it takes commands, or nobody could ask it.
     pub(crate) fn restriction_checked(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         number: u64,
         outcome: &Result<Payload, Error>,
         turn: &mut Turn,
     ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+        let Some(target) = self.target_mut(target_ref) else { return };
         let Some(restriction) = &mut target.restriction else { return };
         if restriction.asked != number {
             return;
         }
         restriction.is_asking = false;
         if outcome.is_ok() {
-            self.lift_restriction(connection, real, turn);
+            self.lift_restriction(target_ref, turn);
         }
     }
 
-    fn lift_restriction(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let Some(target) = self.target_mut(connection, real) else { return };
+    fn lift_restriction(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(target) = self.target_mut(target_ref) else { return };
         let Some(restriction) = target.restriction.take() else { return };
         for deferred in restriction.deferred {
             let DeferredCommand { method, params, script } = deferred;
-            let request = Request::to_target(
-                connection,
-                real.clone(),
-                Purpose::DeferredCommand { script: script.clone() },
-            )
-            .until(turn.now + QUICK)
-            .on_refusal(OnRefusal::Waits(DeferredCommand {
-                method: method.clone(),
-                params: params.clone(),
-                script,
-            }));
-            let command = extension_command(method, Some(real), params);
+            let request =
+                Request::to_target(target_ref, Purpose::DeferredCommand { script: script.clone() })
+                    .until(turn.now + QUICK)
+                    .on_refusal(OnRefusal::Waits(DeferredCommand {
+                        method: method.clone(),
+                        params: params.clone(),
+                        script,
+                    }));
+            let command = extension_command(method, Some(target_ref.session), params);
             self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
         }
-        let waiting = self
-            .requests
-            .take_where(|request| is_leaving_restricted_page(request, connection, real));
-        if let Some(target) = self.target_mut(connection, real) {
+        let waiting =
+            self.requests.take_where(|request| is_leaving_restricted_page(request, target_ref));
+        if let Some(target) = self.target_mut(target_ref) {
             target.is_leaving_page = !waiting.is_empty();
         }
         for (_, request) in waiting {
@@ -186,32 +171,26 @@ impl Relay {
                 self.target_command(&asker.session, command, turn);
             }
         }
-        self.announce_hidden(connection, real, turn);
+        self.announce_hidden(target_ref, turn);
     }
 
     /// A navigation away from such a page is through, or none was under way.
-    pub(crate) fn left_restricted_page(
-        &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-        turn: &mut Turn,
-    ) {
-        let target = self.target_mut(connection, real);
+    pub(crate) fn left_restricted_page(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let target = self.target_mut(target_ref);
         if target.is_some_and(|target| std::mem::take(&mut target.is_leaving_page)) {
-            self.announce_hidden(connection, real, turn);
+            self.announce_hidden(target_ref, turn);
         }
     }
 
     /// Keeps a command until the tab shows another page, and gives what its client is answered.
     fn defer(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         mut deferred: DeferredCommand,
         asker: Option<&Asker>,
     ) -> Result<Payload, Error> {
         let number = self.commands;
-        let target = self.target_mut(connection, real);
+        let target = self.target_mut(target_ref);
         let Some(restriction) = target.and_then(|target| target.restriction.as_mut()) else {
             return Err(Error::server(RESTRICTED));
         };
@@ -232,12 +211,11 @@ impl Relay {
     /// Says whether it did.
     pub(crate) fn defer_own_command(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         method: &str,
         params: Option<&Payload>,
     ) -> bool {
-        let target = self.target_mut(connection, real);
+        let target = self.target_mut(target_ref);
         let Some(restriction) = target.and_then(|target| target.restriction.as_mut()) else {
             return false;
         };
@@ -255,11 +233,10 @@ impl Relay {
     /// A client removes a script; says whether it was one that Chrome has not been given yet.
     pub(crate) fn forget_deferred_script(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         given: &str,
     ) -> bool {
-        let target = self.target_mut(connection, real);
+        let target = self.target_mut(target_ref);
         let restriction = target.and_then(|target| target.restriction.as_mut());
         restriction.is_some_and(|restriction| restriction.forget_script(given))
     }
@@ -267,51 +244,44 @@ impl Relay {
     /// Has `chrome.tabs` take a tab to a blank page, from which a client's navigation begins anew.
     fn navigate_via_blank_page(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         request: Request,
         command: Command,
         turn: &mut Turn,
     ) {
         let Some(asker) = request.asker else { return };
-        let (proof, tab) = match self.restricted_tab(connection, real, turn) {
+        let (proof, tab) = match self.restricted_tab(target_ref, turn) {
             Ok(found) => found,
             Err(error) => return turn.fail(&asker, error),
         };
-        let session = real.clone();
         let deadline = Some(turn.now + QUICK);
         self.requests.add(
-            Request::to_target(connection, session.clone(), Purpose::BlankPage)
+            Request::to_target(target_ref, Purpose::BlankPage)
                 .asked_by(asker)
                 .until(deadline)
                 .on_refusal(OnRefusal::Navigates(command)),
         );
-        let request = Request::to_target(connection, session, Purpose::Forward).until(deadline);
+        let request = Request::to_target(target_ref, Purpose::Forward).until(deadline);
         self.ask_extension(request, |id| RelayMessage::BlankTab { id, tab, proof }, turn);
     }
 
     /// Whether a tab is on its way to the blank page from which a navigation is to begin.
-    pub(crate) fn is_leaving_restricted_page(
-        &self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
-    ) -> bool {
-        let target = self.target(connection, real);
+    pub(crate) fn is_leaving_restricted_page(&self, target_ref: TargetRef<'_>) -> bool {
+        let target = self.target(target_ref);
         target.is_some_and(|target| target.restriction.is_some())
-            && self.requests.any(|request| is_leaving_restricted_page(request, connection, real))
+            && self.requests.any(|request| is_leaving_restricted_page(request, target_ref))
     }
 
     /// Names a tab to an extension that can take it off its page.
     pub(crate) fn restricted_tab(
         &mut self,
-        connection: ConnectionId,
-        real: &ExtensionSessionId,
+        target_ref: TargetRef<'_>,
         turn: &mut Turn,
     ) -> Result<(RestrictedTabs, TabQuery<Payload>), Error> {
-        let target = self.target(connection, real).ok_or_else(Error::unknown_session)?;
+        let target = self.target(target_ref).ok_or_else(Error::unknown_session)?;
         let target_id = target.info.target_id.clone();
-        let Some(proof) = self.proof(connection, turn) else {
-            let extension = self.extensions.get(connection);
+        let Some(proof) = self.proof(target_ref.connection, turn) else {
+            let extension = self.extensions.get(target_ref.connection);
             let old = extension.map(|it| it.too_old_for(Feature::RestrictedTabs));
             return Err(Error::server(format!("{RESTRICTED}; {}", old.unwrap_or_default())));
         };
@@ -319,12 +289,8 @@ impl Relay {
     }
 }
 
-fn is_leaving_restricted_page(
-    request: &Request,
-    connection: ConnectionId,
-    real: &ExtensionSessionId,
-) -> bool {
-    request.connection == connection
-        && request.session.as_ref() == Some(real)
+fn is_leaving_restricted_page(request: &Request, target_ref: TargetRef<'_>) -> bool {
+    request.connection == target_ref.connection
+        && request.session.as_ref() == Some(target_ref.session)
         && matches!(request.purpose, Purpose::BlankPage)
 }

@@ -107,7 +107,7 @@ impl Relay {
                 self.client_connected(client, hello, &mut turn);
             }
             Input::ClientSent { client, command } => {
-                self.accept_command(client, command, &mut turn)
+                self.accept_command(client, command, &mut turn);
             }
             Input::ClientSentGarbage { client, error } => {
                 turn.send(client, Frame::Malformed(error));

@@ -70,7 +70,7 @@ impl Relay {
         if is_hidden == Some(true) {
             // Playwright's locators try again until their time is up, and do not say why.
             turn.log(LogLevel::Warn, BEHIND.to_owned());
-            turn.fail(&asker, Error::server(BEHIND));
+            turn.fail(asker, Error::server(BEHIND));
         } else {
             self.set_files_now(&asker.session, command, turn);
         }

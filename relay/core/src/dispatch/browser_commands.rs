@@ -66,7 +66,7 @@ impl Relay {
                 self.stream_command(session_ref, command, turn);
             }
             method if is_profile_command(method) => {
-                self.profile_command(session_ref, None, command, turn)
+                self.profile_command(session_ref, None, command, turn);
             }
             method if method.starts_with("Storage.") => {
                 match self.storage_refusal(session_ref, &command) {

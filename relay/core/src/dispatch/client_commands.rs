@@ -41,7 +41,7 @@ impl Relay {
         match self.clients.session(&session_ref).map(|session| &session.kind) {
             Some(Kind::Target(_)) => self.target_command(&session_ref, command, turn),
             Some(Kind::Browser | Kind::Tab { .. }) => {
-                self.browser_command(&session_ref, command, turn)
+                self.browser_command(&session_ref, command, turn);
             }
             None => {
                 let error = Err(Error::unknown_session());

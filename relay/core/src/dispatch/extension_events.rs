@@ -72,7 +72,7 @@ impl Relay {
             match method.as_str() {
                 "Debugger.paused" => self.target_paused(connection.target(&real), params),
                 "Page.frameNavigated" => {
-                    self.frame_navigated(connection.target(&real), params, turn)
+                    self.frame_navigated(connection.target(&real), params, turn);
                 }
                 "Page.downloadWillBegin" => {
                     self.download_began(connection.target(&real), params, turn);

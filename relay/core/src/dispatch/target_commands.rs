@@ -35,7 +35,7 @@ impl Relay {
         let (domain, name) = method.split_once('.').unwrap_or_default();
         match (method.as_str(), name) {
             ("Fetch.enable" | "Fetch.disable", _) => {
-                self.set_interception(session_ref, command, turn)
+                self.set_interception(session_ref, command, turn);
             }
             (method, _) if method.starts_with("Fetch.") => {
                 self.interception_command(session_ref, command, turn);
@@ -50,7 +50,7 @@ impl Relay {
             ("Page.setLifecycleEventsEnabled", _) => self.set_lifecycle(session_ref, command, turn),
             ("Target.setAutoAttach", _) => self.set_target_auto_attach(session_ref, command, turn),
             ("Runtime.runIfWaitingForDebugger", _) => {
-                self.run_if_waiting(session_ref, command, turn)
+                self.run_if_waiting(session_ref, command, turn);
             }
             (
                 "Page.addScriptToEvaluateOnNewDocument"
@@ -77,7 +77,7 @@ impl Relay {
                 _,
             ) => self.breakpoint_command(session_ref, command, turn),
             (method, _) if dom_breakpoints::is_dom_breakpoint_command(method) => {
-                self.dom_breakpoint_command(session_ref, command, turn)
+                self.dom_breakpoint_command(session_ref, command, turn);
             }
             ("Page.handleJavaScriptDialog", _) => self.handle_dialog(session_ref, command, turn),
             ("Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck", _) => {

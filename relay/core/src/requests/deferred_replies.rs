@@ -138,6 +138,6 @@ impl Relay {
                 Payload::empty_object()
             }
         };
-        turn.reply(&asker, Ok(result));
+        turn.reply(asker, Ok(result));
     }
 }

@@ -41,7 +41,7 @@ impl Relay {
                 self.interception_refused(&asker.session, since, wanted, turn);
             }
             Rollback::NoScreencast { since } => {
-                self.screencast_refused(&asker.session, since, turn)
+                self.screencast_refused(&asker.session, since, turn);
             }
             Rollback::Permissions { added, replaced } => {
                 self.permissions_refused(asker.session.client, &added, replaced, turn);

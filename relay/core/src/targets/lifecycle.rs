@@ -177,7 +177,7 @@ impl Relay {
                 self.complete_request(id, request, Err(target_closed()), turn);
             }
             for waiting in target.state.domains.values().flat_map(|known| &known.waiting) {
-                turn.fail(&waiting.asker(), target_closed());
+                turn.fail(waiting.asker(), target_closed());
             }
             // A service worker may be there once more, below another frame of the same page.
             let is_last =

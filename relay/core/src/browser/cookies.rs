@@ -64,11 +64,11 @@ impl Relay {
     pub(crate) fn profile_command(
         &mut self,
         session_ref: &SessionRef,
-        real: Option<&ExtensionSessionId>,
+        extension_session: Option<&ExtensionSessionId>,
         command: Command,
         turn: &mut Turn,
     ) {
-        let refusal = match (command.method.as_str(), real) {
+        let refusal = match (command.method.as_str(), extension_session) {
             // Chrome has no Network domain at browser level.
             (method, None) if method.starts_with("Network.") => Error::unknown_method(method),
             ("Storage.setCookies" | "Network.setCookie" | "Network.setCookies", _)
@@ -86,10 +86,10 @@ impl Relay {
             }
             ("Storage.setCookies" | "Network.setCookie" | "Network.setCookies", _) => {
                 self.record_own_cookies(session_ref, &command);
-                return self.forward_to_profile(session_ref, real, command, turn);
+                return self.forward_to_profile(session_ref, extension_session, command, turn);
             }
             _ if self.policy.whole_profile => {
-                return self.forward_to_profile(session_ref, real, command, turn);
+                return self.forward_to_profile(session_ref, extension_session, command, turn);
             }
             ("Storage.getCookies" | "Network.getAllCookies", _) => {
                 return self.gather_cookies(session_ref, &command, None, CookieAction::Tell, turn);
@@ -120,14 +120,14 @@ impl Relay {
                     );
                 }
                 Ok(Urls { urls: None }) => {
-                    return self.forward_to_profile(session_ref, real, command, turn);
+                    return self.forward_to_profile(session_ref, extension_session, command, turn);
                 }
                 Err(error) => error,
             },
             ("Storage.clearDataForOrigin" | "Storage.clearDataForStorageKey", _)
                 if self.names_open_site(session_ref, &command) =>
             {
-                return self.forward_to_profile(session_ref, real, command, turn);
+                return self.forward_to_profile(session_ref, extension_session, command, turn);
             }
             (method, _) => needs_profile(method),
         };
@@ -137,14 +137,14 @@ impl Relay {
     fn forward_to_profile(
         &mut self,
         session_ref: &SessionRef,
-        real: Option<&ExtensionSessionId>,
+        extension_session: Option<&ExtensionSessionId>,
         command: Command,
         turn: &mut Turn,
     ) {
-        match real {
-            Some(real) => {
+        match extension_session {
+            Some(extension_session) => {
                 let command = crate::browser::profile::without_context(command);
-                self.forward(session_ref, command, real, Purpose::Forward, turn);
+                self.forward(session_ref, command, extension_session, Purpose::Forward, turn);
             }
             None => self.any_tab_command(session_ref, command, turn),
         }
@@ -189,7 +189,7 @@ impl Relay {
         }
         let job = self.cookie_queries.open(CookieQuery::new(asker, aim, questions.len()));
         let last = questions.len() - 1;
-        for (index, (real, params)) in questions.into_iter().enumerate() {
+        for (index, (extension_session, params)) in questions.into_iter().enumerate() {
             let question = match (limited && index == last, params.is_some()) {
                 (true, _) => CookieQuestion::Limit(job),
                 (false, true) => CookieQuestion::Own(job),
@@ -197,7 +197,7 @@ impl Relay {
             };
             let command = ("Network.getCookies", params);
             let purpose = Purpose::Cookies(question);
-            self.ask(connection, None, Some(&real), command, purpose, turn);
+            self.ask(connection, None, Some(&extension_session), command, purpose, turn);
         }
     }
 
@@ -269,12 +269,12 @@ impl Relay {
     fn clear_cookies(&mut self, mut job: CookieQuery, turn: &mut Turn) {
         let Some(connection) = self.connection_of(&job.asker.session) else { return };
         let tab = self.extensions.get(connection).and_then(|it| it.targets.living_tabs().next());
-        let real = tab.map(|tab| tab.session.clone());
+        let extension_session = tab.map(|tab| tab.session.clone());
         let found = std::mem::take(&mut job.found);
         if found.is_empty() {
             return turn.ok(&job.asker);
         }
-        let Some(real) = real else {
+        let Some(extension_session) = extension_session else {
             return self.clear_without_tab(job, connection, found.into_values(), turn);
         };
         job.missing = found.len();
@@ -289,7 +289,7 @@ impl Relay {
             params.extend(all.into_iter().filter(|(name, _)| name == "partitionKey"));
             let command = ("Network.deleteCookies", Some(Payload::of(&params)));
             let purpose = Purpose::Cookies(CookieQuestion::Cleared(id));
-            self.ask(connection, None, Some(&real), command, purpose, turn);
+            self.ask(connection, None, Some(&extension_session), command, purpose, turn);
         }
     }
 

@@ -32,11 +32,12 @@ impl Relay {
         let (Some(node), Some(session)) = (node, self.target_session(session_ref)) else {
             return self.set_files_now(session_ref, command, turn);
         };
-        let (real, asker) = (session.real.clone(), Asker::new(session_ref, &command));
+        let (extension_session, asker) =
+            (session.extension_session.clone(), Asker::new(session_ref, &command));
         let Some(connection) = self.connection_of(session_ref) else { return };
         let question = ("DOM.describeNode", Some(Payload::of(&node)));
         let purpose = Purpose::FileInput(command);
-        self.ask(connection, Some(asker), Some(&real), question, purpose, turn);
+        self.ask(connection, Some(asker), Some(&extension_session), question, purpose, turn);
     }
 
     /// Chrome has described a file input, or could not.
@@ -78,8 +79,8 @@ impl Relay {
 
     fn set_files_now(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
         let Some(session) = self.target_session(session_ref) else { return };
-        let real = session.real.clone();
-        self.forward(session_ref, command, &real, Purpose::Forward, turn);
+        let extension_session = session.extension_session.clone();
+        self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
     }
 }
 

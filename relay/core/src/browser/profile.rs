@@ -25,9 +25,9 @@ impl Relay {
         turn: &mut Turn,
     ) {
         match self.any_tab(session_ref) {
-            Ok(real) => {
+            Ok(extension_session) => {
                 let command = without_context(command);
-                self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
             Err(error) => turn.fail(&Asker::new(session_ref, &command), error),
         }

@@ -131,14 +131,15 @@ impl Relay {
         command: &Command,
     ) -> Result<TargetId, Error> {
         let session = self.clients.session(session_ref).map(|session| &session.kind);
-        let real = match (command.read_params::<OneTarget>(), session) {
+        let extension_session = match (command.read_params::<OneTarget>(), session) {
             (Ok(OneTarget { target_id }), _) => Some(self.page_by_id(session_ref, &target_id)?.0),
-            (Err(_), Some(Kind::Target(session))) => Some(session.real.clone()),
+            (Err(_), Some(Kind::Target(session))) => Some(session.extension_session.clone()),
             (Err(_), Some(Kind::Tab { page })) => Some(page.clone()),
             (Err(_), Some(Kind::Browser) | None) => None,
         };
         let targets = self.extension_of(session_ref).map(|extension| &extension.targets);
-        real.and_then(|real| targets?.page_around(&real))
+        extension_session
+            .and_then(|extension_session| targets?.page_around(&extension_session))
             .map(|page| page.info.target_id.clone())
             .ok_or_else(|| Error::server("No web contents in the target"))
     }

@@ -65,29 +65,35 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let CdpEvent { session_id, method, params, .. } = event;
-        let Some(real) = session_id.map(ExtensionSessionId::new) else { return };
-        let Some(target) = self.target_mut(connection.target(&real)) else { return };
+        let Some(extension_session) = session_id.map(ExtensionSessionId::new) else { return };
+        let Some(target) = self.target_mut(connection.target(&extension_session)) else { return };
         if let Some(params) = &params {
             target.state.record(&method, params);
             match method.as_str() {
-                "Debugger.paused" => self.target_paused(connection.target(&real), params),
+                "Debugger.paused" => {
+                    self.target_paused(connection.target(&extension_session), params)
+                }
                 "Page.frameNavigated" => {
-                    self.frame_navigated(connection.target(&real), params, turn);
+                    self.frame_navigated(connection.target(&extension_session), params, turn);
                 }
                 "Page.downloadWillBegin" => {
-                    self.download_began(connection.target(&real), params, turn);
+                    self.download_began(connection.target(&extension_session), params, turn);
                 }
                 "Page.downloadProgress" => self.download_progressed(connection, params, turn),
                 "Page.javascriptDialogOpening" => {
-                    return self.dialog_opened(connection.target(&real), params.clone(), turn);
+                    return self.dialog_opened(
+                        connection.target(&extension_session),
+                        params.clone(),
+                        turn,
+                    );
                 }
                 "Page.javascriptDialogClosed" => {
-                    self.dialog_closed(connection.target(&real), turn);
+                    self.dialog_closed(connection.target(&extension_session), turn);
                     self.children_changed = true;
                 }
                 "Fetch.requestPaused" | "Fetch.authRequired" => {
                     return self.request_paused_event(
-                        connection.target(&real),
+                        connection.target(&extension_session),
                         method,
                         params,
                         turn,
@@ -97,26 +103,31 @@ impl Relay {
             }
         }
         match method.as_str() {
-            "Inspector.targetCrashed" => self.announce_crash(connection.target(&real), turn),
+            "Inspector.targetCrashed" => {
+                self.announce_crash(connection.target(&extension_session), turn)
+            }
             "Inspector.targetReloadedAfterCrash" => {
-                if let Some(target) = self.target_mut(connection.target(&real)) {
+                if let Some(target) = self.target_mut(connection.target(&extension_session)) {
                     target.is_crashed = false;
                     self.children_changed = true;
                 }
             }
             _ => {}
         }
-        if method.starts_with("Page.") && self.is_leaving_restricted_page(connection.target(&real))
+        if method.starts_with("Page.")
+            && self.is_leaving_restricted_page(connection.target(&extension_session))
         {
             // Clients would take the blank page for the end of the navigation that they asked for.
             return;
         }
         let mut audience = match method.as_str() {
-            "Tracing.tracingComplete" => self.tracing_sessions(connection.target(&real), true),
-            tracing if tracing.starts_with("Tracing.") => {
-                self.tracing_sessions(connection.target(&real), false)
+            "Tracing.tracingComplete" => {
+                self.tracing_sessions(connection.target(&extension_session), true)
             }
-            _ => self.audience(connection.target(&real), &method, params.as_ref()),
+            tracing if tracing.starts_with("Tracing.") => {
+                self.tracing_sessions(connection.target(&extension_session), false)
+            }
+            _ => self.audience(connection.target(&extension_session), &method, params.as_ref()),
         };
         let last = audience.pop();
         for session_ref in &audience {

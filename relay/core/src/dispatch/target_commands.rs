@@ -27,7 +27,7 @@ impl Relay {
         let now = self.commands;
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.last_active = now;
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         if serves_on_target(&command.method) {
             return self.browser_command(session_ref, command, turn);
         }
@@ -45,7 +45,7 @@ impl Relay {
             ("DOM.getDocument" | "DOM.getFlattenedDocument", _) => {
                 // Chrome switches the domain on by itself.
                 self.record_domain(session_ref, "DOM");
-                self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
             ("Page.setLifecycleEventsEnabled", _) => self.set_lifecycle(session_ref, command, turn),
             ("Target.setAutoAttach", _) => self.set_target_auto_attach(session_ref, command, turn),
@@ -88,35 +88,43 @@ impl Relay {
                 turn.log(LogLevel::Info, KEPT_BACK.to_owned());
                 turn.ok(&Asker::new(session_ref, &command));
             }
-            ("Tracing.start", _) => self.start_tracing(session_ref, &real, command, turn),
-            (tracing::END, _) => self.end_tracing(session_ref, &real, command, turn),
+            ("Tracing.start", _) => {
+                self.start_tracing(session_ref, &extension_session, command, turn)
+            }
+            (tracing::END, _) => self.end_tracing(session_ref, &extension_session, command, turn),
             // It would hide failures from the user; clients that send it live well without.
             ("Security.setIgnoreCertificateErrors", _) => {
                 turn.ok(&Asker::new(session_ref, &command));
             }
             (method, _) if is_profile_command(method) => {
-                self.profile_command(session_ref, Some(&real), command, turn);
+                self.profile_command(session_ref, Some(&extension_session), command, turn);
             }
             (method, _) if method.starts_with("Storage.") => {
                 match self.storage_refusal(session_ref, &command) {
                     Some(error) => {
                         turn.fail(&Asker::new(session_ref, &command), error);
                     }
-                    None => self.forward(session_ref, command, &real, Purpose::Forward, turn),
+                    None => self.forward(
+                        session_ref,
+                        command,
+                        &extension_session,
+                        Purpose::Forward,
+                        turn,
+                    ),
                 }
             }
             (folders::SET_FILES, _) => self.set_files(session_ref, command, turn),
             ("Page.navigate", _) => {
                 self.record_destination(session_ref, &command, turn);
                 let purpose = Purpose::of(&command);
-                self.forward(session_ref, command, &real, purpose, turn);
+                self.forward(session_ref, command, &extension_session, purpose, turn);
             }
             (method, _) => match Rule::of(method) {
                 Some(rule) => self.override_command(session_ref, rule, command, turn),
                 None => {
                     let command = with_own_object_group(session_ref, command);
                     let purpose = Purpose::of(&command);
-                    self.forward(session_ref, command, &real, purpose, turn);
+                    self.forward(session_ref, command, &extension_session, purpose, turn);
                 }
             },
         }
@@ -128,8 +136,8 @@ impl Relay {
         if std::mem::replace(&mut target.state.has_fonts, true) {
             turn.ok(&Asker::new(session_ref, &command));
         } else {
-            let real = target.session.clone();
-            self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            let extension_session = target.session.clone();
+            self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
     }
 }

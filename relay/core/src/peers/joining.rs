@@ -46,7 +46,7 @@ impl Relay {
             Ok(chosen) => chosen,
             Err(reason) => return turn.close_client(client, CloseCode::NoSuchExtension, reason),
         };
-        let real = root.real().cloned();
+        let extension_session = root.extension_session().cloned();
         let extension = self.extensions.get(connection);
         let found_extension = extension.is_some_and(|extension| extension.presence.is_connected());
         self.clients.insert(
@@ -69,8 +69,8 @@ impl Relay {
         if separate_window == Some(true) {
             self.warn_if_missing(connection, Feature::WindowMode, turn);
         }
-        if let Some(real) = real
-            && let Some(target) = self.target_mut(connection.target(&real))
+        if let Some(extension_session) = extension_session
+            && let Some(target) = self.target_mut(connection.target(&extension_session))
         {
             target.sessions.push(SessionRef::root(client));
         }

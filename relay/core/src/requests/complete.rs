@@ -58,11 +58,13 @@ impl Relay {
                 None => "no answer from the extension in time",
             });
             let undone = self.extensions.current_connection(request.connection);
-            let enabled = request.enables().map(|(real, domain)| (real.clone(), domain.to_owned()));
+            let enabled = request
+                .enables()
+                .map(|(extension_session, domain)| (extension_session.clone(), domain.to_owned()));
             self.complete_request(id, request, Err(error), turn);
-            if let Some((real, domain)) = enabled {
+            if let Some((extension_session, domain)) = enabled {
                 // Chrome will do it all the same, and then this.
-                self.switch_off_unless_used(undone.target(&real), &domain, turn);
+                self.switch_off_unless_used(undone.target(&extension_session), &domain, turn);
             }
         }
     }
@@ -83,17 +85,17 @@ impl Relay {
         // Its tabs may have gone over to the next connection of the same installation.
         let connection = self.extensions.current_connection(connection);
         match (purpose, session) {
-            (Purpose::AutoAttach, real) => {
-                if let (Err(_), Some(real)) = (&outcome, real) {
-                    self.auto_attach_failed(connection.target(&real), is_own, turn);
+            (Purpose::AutoAttach, extension_session) => {
+                if let (Err(_), Some(extension_session)) = (&outcome, extension_session) {
+                    self.auto_attach_failed(connection.target(&extension_session), is_own, turn);
                 }
                 if let Some(asker) = &asker {
                     self.announce_children(&asker.session, turn);
                 }
             }
-            (Purpose::StartTrace, Some(real)) => {
+            (Purpose::StartTrace, Some(extension_session)) => {
                 if outcome.is_ok() {
-                    self.trace_started(connection, asker.as_ref(), real, turn);
+                    self.trace_started(connection, asker.as_ref(), extension_session, turn);
                 }
             }
             (Purpose::OverrideValue(before), _) => {
@@ -101,33 +103,49 @@ impl Relay {
                     self.roll_back(asker, before, turn);
                 }
             }
-            (Purpose::AnswerDialog, Some(real)) => {
+            (Purpose::AnswerDialog, Some(extension_session)) => {
                 if outcome.is_err() {
-                    self.dialog_not_answered(connection.target(&real));
+                    self.dialog_not_answered(connection.target(&extension_session));
                 }
             }
-            (Purpose::Enable { domain, attempt }, Some(real)) => {
+            (Purpose::Enable { domain, attempt }, Some(extension_session)) => {
                 let domain = (domain.as_str(), attempt);
-                self.enabled(connection.target(&real), domain, &outcome, asker.as_ref(), turn);
+                self.enabled(
+                    connection.target(&extension_session),
+                    domain,
+                    &outcome,
+                    asker.as_ref(),
+                    turn,
+                );
             }
-            (Purpose::AddScript, Some(real)) => {
+            (Purpose::AddScript, Some(extension_session)) => {
                 if let Ok(result) = &outcome {
-                    self.script_added(connection.target(&real), asker.as_ref(), result, turn);
+                    self.script_added(
+                        connection.target(&extension_session),
+                        asker.as_ref(),
+                        result,
+                        turn,
+                    );
                 }
             }
-            (Purpose::AddBreakpoint, Some(real)) => {
+            (Purpose::AddBreakpoint, Some(extension_session)) => {
                 if let Ok(result) = &outcome {
-                    self.breakpoint_added(connection.target(&real), asker.as_ref(), result, turn);
+                    self.breakpoint_added(
+                        connection.target(&extension_session),
+                        asker.as_ref(),
+                        result,
+                        turn,
+                    );
                 }
             }
-            (Purpose::RunsPage { opens_data }, Some(real)) => {
-                if let Some(target) = self.target_mut(connection.target(&real)) {
+            (Purpose::RunsPage { opens_data }, Some(extension_session)) => {
+                if let Some(target) = self.target_mut(connection.target(&extension_session)) {
                     target.state.last_completed_run = target.state.last_completed_run.max(id);
                     if opens_data {
                         outcome = data_urls::explained(&target.info.target_id, outcome);
                     }
                 }
-                self.left_restricted_page(connection.target(&real), turn);
+                self.left_restricted_page(connection.target(&extension_session), turn);
             }
             (Purpose::InitialTab, _) => {
                 return self.initial_tab_answered(connection, outcome, turn);
@@ -146,13 +164,21 @@ impl Relay {
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
-            (Purpose::CheckRestricted { number }, Some(real)) => {
-                self.restriction_checked(connection.target(&real), number, &outcome, turn);
+            (Purpose::CheckRestricted { number }, Some(extension_session)) => {
+                self.restriction_checked(
+                    connection.target(&extension_session),
+                    number,
+                    &outcome,
+                    turn,
+                );
             }
-            (Purpose::DeferredCommand { script: Some((session_ref, given)) }, Some(real)) => {
+            (
+                Purpose::DeferredCommand { script: Some((session_ref, given)) },
+                Some(extension_session),
+            ) => {
                 if let Ok(result) = &outcome {
                     self.deferred_script_added(
-                        connection.target(&real),
+                        connection.target(&extension_session),
                         &session_ref,
                         given,
                         result,
@@ -160,15 +186,17 @@ impl Relay {
                     );
                 }
             }
-            (Purpose::CloseTarget, Some(real)) => {
+            (Purpose::CloseTarget, Some(extension_session)) => {
                 outcome = outcome.map(|_| closed());
                 if outcome.is_err()
-                    && let Some(target) = self.target_mut(connection.target(&real))
+                    && let Some(target) = self.target_mut(connection.target(&extension_session))
                 {
                     target.closes_until = None;
                 }
             }
-            (Purpose::CloseAgain, Some(real)) => self.close_again(connection.target(&real), turn),
+            (Purpose::CloseAgain, Some(extension_session)) => {
+                self.close_again(connection.target(&extension_session), turn)
+            }
             (Purpose::Forward | Purpose::BlankPage | Purpose::DeferredCommand { .. }, _)
             | (
                 Purpose::CloseTarget

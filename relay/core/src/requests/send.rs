@@ -18,14 +18,14 @@ impl Relay {
         &mut self,
         session_ref: &SessionRef,
         command: Command,
-        real: &ExtensionSessionId,
+        extension_session: &ExtensionSessionId,
         purpose: Purpose,
         turn: &mut Turn,
     ) {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let quick = is_quick(&command.method);
         let id = self.requests.add(
-            Request::to_target(connection.target(real), purpose)
+            Request::to_target(connection.target(extension_session), purpose)
                 .asked_by(Asker::new(session_ref, &command))
                 .until(quick.then(|| turn.now + QUICK))
                 .on_refusal(OnRefusal::of(&command)),
@@ -33,7 +33,7 @@ impl Relay {
         if quick && let Some(session) = self.target_session_mut(session_ref) {
             session.replies.expect(id);
         }
-        let command = extension_command(command.method, Some(real), command.params);
+        let command = extension_command(command.method, Some(extension_session), command.params);
         turn.send_to_extension(connection, RelayMessage::Command { id, command });
     }
 
@@ -42,20 +42,22 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<Asker>,
-        real: Option<&ExtensionSessionId>,
+        extension_session: Option<&ExtensionSessionId>,
         (method, params): (&str, Option<Payload>),
         purpose: Purpose,
         turn: &mut Turn,
     ) {
         let deadline = Some(turn.now + QUICK);
         let on_refusal = OnRefusal::of_own(method, params.as_ref());
-        let request =
-            Request { session: real.cloned(), ..Request::to_extension(connection, purpose) }
-                .asked_by(asker)
-                .until(deadline)
-                .on_refusal(on_refusal);
+        let request = Request {
+            session: extension_session.cloned(),
+            ..Request::to_extension(connection, purpose)
+        }
+        .asked_by(asker)
+        .until(deadline)
+        .on_refusal(on_refusal);
         let id = self.requests.add(request);
-        let command = extension_command(method.to_owned(), real, params);
+        let command = extension_command(method.to_owned(), extension_session, params);
         turn.send_to_extension(connection, RelayMessage::Command { id, command });
     }
 

@@ -35,9 +35,9 @@ impl Relay {
                 let unknown = |error: Error| {
                     Error::new(error.code, format!("{}: {target_id}", error.message))
                 };
-                let real =
+                let extension_session =
                     self.target_by_id(session_ref, &target_id).map_err(unknown)?.session.clone();
-                self.open_session(session_ref, &real, false, false, turn)
+                self.open_session(session_ref, &extension_session, false, false, turn)
             }
         };
         let session_id = opened.ok_or_else(too_many_sessions)?;
@@ -123,31 +123,32 @@ impl Relay {
     pub(crate) fn open_session(
         &mut self,
         parent: &SessionRef,
-        real: &ExtensionSessionId,
+        extension_session: &ExtensionSessionId,
         may_hold_back: bool,
         automatic: bool,
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
-        if !self.sees(parent.client, connection.target(real)) {
+        if !self.sees(parent.client, connection.target(extension_session)) {
             return None;
         }
-        let target = self.target(connection.target(real))?;
+        let target = self.target(connection.target(extension_session))?;
         let waits = may_hold_back && target.waits_until.is_some();
         let info = target.info.clone();
-        let mut session = TargetSession::new(real.clone());
+        let mut session = TargetSession::new(extension_session.clone());
         session.holds_back = waits;
         session.missed_script = target.state.worker_loaded.is_some();
         let mut session =
             Session::new(Some(parent.session.clone()), Kind::Target(Box::new(session)));
         session.automatic = automatic;
         let client = self.clients.get_mut(parent.client)?;
-        let session_id = client.sessions.open(real.on_wire(), &mut self.sessions_named, session)?;
+        let session_id =
+            client.sessions.open(extension_session.on_wire(), &mut self.sessions_named, session)?;
         let session_ref = SessionRef {
             client: parent.client,
             session: ClientSessionId::Opened(session_id.clone()),
         };
-        self.target_mut(connection.target(real))?.sessions.push(session_ref);
+        self.target_mut(connection.target(extension_session))?.sessions.push(session_ref);
         send_attached(parent, session_id.clone(), info, waits, turn);
         Some(session_id)
     }

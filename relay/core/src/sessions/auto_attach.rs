@@ -48,12 +48,13 @@ impl Relay {
     pub(crate) fn auto_attach_tab(
         &mut self,
         parent: &SessionRef,
-        real: &ExtensionSessionId,
+        extension_session: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
         let connection = self.connection_of(parent);
-        let target = connection.and_then(|connection| self.target(connection.target(real)));
+        let target =
+            connection.and_then(|connection| self.target(connection.target(extension_session)));
         let (Some(wanted), Some(target)) = (wanted, target) else { return };
         if target.is_unresponsive() {
             // It answers nothing until somebody closes its dialog or takes it to another page, and
@@ -61,20 +62,24 @@ impl Relay {
             return;
         }
         if wanted.filter.admits("tab") {
-            self.open_tab_session(parent, real, true, turn);
+            self.open_tab_session(parent, extension_session, true, turn);
         }
-        if wanted.filter.admits("page") && !self.is_announced_to(parent, real) {
-            self.open_session(parent, real, false, true, turn);
+        if wanted.filter.admits("page") && !self.is_announced_to(parent, extension_session) {
+            self.open_session(parent, extension_session, false, true, turn);
         }
     }
 
     /// Whether a session over this real one has been announced on `parent` already.
-    pub(crate) fn is_announced_to(&self, parent: &SessionRef, real: &ExtensionSessionId) -> bool {
+    pub(crate) fn is_announced_to(
+        &self,
+        parent: &SessionRef,
+        extension_session: &ExtensionSessionId,
+    ) -> bool {
         let Some(client) = self.clients.get(parent.client) else { return true };
         client.sessions.iter().any(|(_, session)| {
             session.automatic
                 && session.parent.as_ref() == Some(&parent.session)
-                && session.real() == Some(real)
+                && session.extension_session() == Some(extension_session)
         })
     }
 

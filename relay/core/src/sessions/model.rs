@@ -62,7 +62,7 @@ pub(crate) struct DownloadBehavior {
 #[derive(Debug)]
 pub(crate) struct TargetSession {
     /// The extension's session.
-    pub(crate) real: ExtensionSessionId,
+    pub(crate) extension_session: ExtensionSessionId,
     /// The domains whose events it gets.
     pub(crate) domains: BTreeSet<String>,
     /// Whether it gets `Page.lifecycleEvent`.
@@ -98,8 +98,8 @@ impl Session {
     }
 
     /// The extension's session below it, if it is attached to a target.
-    pub(crate) fn real(&self) -> Option<&ExtensionSessionId> {
-        self.kind.real()
+    pub(crate) fn extension_session(&self) -> Option<&ExtensionSessionId> {
+        self.kind.extension_session()
     }
 
     /// Whether it follows targets of this kind.
@@ -122,18 +122,18 @@ impl Session {
 }
 
 impl Kind {
-    pub(crate) fn real(&self) -> Option<&ExtensionSessionId> {
+    pub(crate) fn extension_session(&self) -> Option<&ExtensionSessionId> {
         match self {
-            Self::Target(session) => Some(&session.real),
+            Self::Target(session) => Some(&session.extension_session),
             Self::Browser | Self::Tab { .. } => None,
         }
     }
 }
 
 impl TargetSession {
-    pub(crate) fn new(real: ExtensionSessionId) -> Self {
+    pub(crate) fn new(extension_session: ExtensionSessionId) -> Self {
         Self {
-            real,
+            extension_session,
             domains: BTreeSet::new(),
             lifecycle: false,
             bindings: BTreeSet::new(),
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn a_second_session_over_the_same_tab_gets_a_name_of_its_own() {
         let mut sessions = Sessions::new(Kind::Browser);
-        let real = SessionId::new("pw-tab-1");
+        let extension_session = SessionId::new("pw-tab-1");
         let mut number = 1;
         for expected in ["pw-tab-1", "pw-tab-1.2", "pw-tab-1.3"] {
-            let opened = sessions.open(&real, &mut number, session(None)).unwrap();
+            let opened = sessions.open(&extension_session, &mut number, session(None)).unwrap();
             assert_eq!(opened.as_str(), expected);
         }
     }

@@ -93,27 +93,37 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Kind::Target(mut gone) = session.kind else { return };
-        let real = gone.real.clone();
-        let Some(target) = self.target_mut(connection.target(&real)) else { return };
+        let extension_session = gone.extension_session.clone();
+        let Some(target) = self.target_mut(connection.target(&extension_session)) else { return };
         target.sessions.retain(|other| other != session_ref);
-        self.release_dialog(connection.target(&real), session_ref.client, turn);
+        self.release_dialog(connection.target(&extension_session), session_ref.client, turn);
         if gone.fetch.is_some() {
-            self.release_interception(connection.target(&real), session_ref, turn);
+            self.release_interception(connection.target(&extension_session), session_ref, turn);
         }
         if session.auto_attach.is_some() {
-            self.release_children(connection.target(&real), turn);
+            self.release_children(connection.target(&extension_session), turn);
         }
-        self.resume_unless_held(connection.target(&real), turn);
-        self.release_scripts(connection.target(&real), &gone.scripts, &gone.bindings, turn);
+        self.resume_unless_held(connection.target(&extension_session), turn);
+        self.release_scripts(
+            connection.target(&extension_session),
+            &gone.scripts,
+            &gone.bindings,
+            turn,
+        );
         self.release_dom_breakpoints(
-            connection.target(&real),
+            connection.target(&extension_session),
             std::mem::take(&mut gone.dom_breakpoints),
             turn,
         );
         let breakpoints = std::mem::take(&mut gone.breakpoints);
-        self.release_breakpoints(connection.target(&real), session_ref, breakpoints, turn);
-        self.release_overrides(connection.target(&real), &gone.overrides, turn);
-        self.release_domains(connection.target(&real), &mut gone, turn);
+        self.release_breakpoints(
+            connection.target(&extension_session),
+            session_ref,
+            breakpoints,
+            turn,
+        );
+        self.release_overrides(connection.target(&extension_session), &gone.overrides, turn);
+        self.release_domains(connection.target(&extension_session), &mut gone, turn);
     }
 
     fn release_domains(
@@ -150,7 +160,9 @@ impl Relay {
         session: &Session,
         session_ref: &SessionRef,
     ) -> Vec<Asker> {
-        let target = session.real().and_then(|real| self.target_mut(connection.target(real)));
+        let target = session
+            .extension_session()
+            .and_then(|extension_session| self.target_mut(connection.target(extension_session)));
         let domains = target.map(|target| target.state.domains.values_mut()).into_iter().flatten();
         let waiting = domains.map(|domain| &mut domain.waiting);
         waiting

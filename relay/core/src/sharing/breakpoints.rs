@@ -40,7 +40,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         let purpose = match command.method.as_str() {
             REMOVE => {
                 let id = command.read_params::<Breakpoint>().map(|it| it.breakpoint_id);
@@ -62,7 +62,7 @@ impl Relay {
                 Purpose::Forward
             }
         };
-        self.forward(session_ref, command, &real, purpose, turn);
+        self.forward(session_ref, command, &extension_session, purpose, turn);
     }
 
     /// Chrome has named a breakpoint.

@@ -98,7 +98,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_under_mut(session_ref) else { return };
-        let real = target.session.clone();
+        let extension_session = target.session.clone();
         match &mut target.state.dialog {
             Some(dialog) if dialog.is_answered => {
                 turn.ok(&Asker::new(session_ref, &command));
@@ -107,7 +107,7 @@ impl Relay {
                 if let Some(dialog) = dialog {
                     dialog.is_answered = true;
                 }
-                self.forward(session_ref, command, &real, Purpose::AnswerDialog, turn);
+                self.forward(session_ref, command, &extension_session, Purpose::AnswerDialog, turn);
             }
         }
     }

@@ -47,7 +47,7 @@ impl Relay {
             Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         if let Some(kind) = command.method.strip_prefix(SET) {
             if session.dom_breakpoints.len() >= MAX_DOM_BREAKPOINTS {
                 let error =
@@ -68,7 +68,7 @@ impl Relay {
                 return turn.ok(&asker);
             }
         }
-        self.forward(session_ref, command, &real, Purpose::Forward, turn);
+        self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
     }
 
     /// A session that set breakpoints has ended.

@@ -32,7 +32,7 @@ impl Relay {
         let deferred = self.deferred_reply(asker.clone(), ReplyBody::Enabled(domain.to_owned()));
         let attempt = self.commands;
         let Some(target) = self.target_under_mut(session_ref) else { return };
-        let real = target.session.clone();
+        let extension_session = target.session.clone();
         match target.state.domains.get_mut(domain) {
             None => {
                 let pending = Domain {
@@ -45,7 +45,7 @@ impl Relay {
                 let has_dialog = target.state.dialog.as_ref().is_some_and(Dialog::is_unassigned);
                 self.record_domain(session_ref, domain);
                 let purpose = Purpose::Enable { domain: domain.to_owned(), attempt };
-                self.forward(session_ref, command, &real, purpose, turn);
+                self.forward(session_ref, command, &extension_session, purpose, turn);
                 if has_dialog && domain == "Page" {
                     // Until somebody closes it, Chrome does not answer.
                     self.offer_dialog(session_ref, turn);
@@ -59,7 +59,7 @@ impl Relay {
                     if said(&known.params) != said(&command.params) && !is_only_history(domain) =>
                 {
                     self.replay_once(session_ref, domain, turn);
-                    self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                    self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
                 }
                 Some(result) if was_on => turn.reply(&asker, Ok(result.clone())),
                 Some(_) => self.queue_reply(deferred, turn),
@@ -152,7 +152,7 @@ impl Relay {
     ) {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         session.domains.remove(domain);
         let breakpoints = match domain {
             "Debugger" => std::mem::take(&mut session.breakpoints),
@@ -168,19 +168,24 @@ impl Relay {
         }
         turn.effects.extend(early.iter().map(|asker| asker.reply(Ok(Payload::empty_object()))));
         // The extension itself lives by the events of Page.
-        if self.is_wanted(connection.target(&real), domain) || domain == "Page" {
+        if self.is_wanted(connection.target(&extension_session), domain) || domain == "Page" {
             if domain == "Debugger" {
-                self.release_breakpoints(connection.target(&real), session_ref, breakpoints, turn);
+                self.release_breakpoints(
+                    connection.target(&extension_session),
+                    session_ref,
+                    breakpoints,
+                    turn,
+                );
             }
             turn.ok(&Asker::new(session_ref, &command));
         } else {
-            if let Some(target) = self.target_mut(connection.target(&real)) {
+            if let Some(target) = self.target_mut(connection.target(&extension_session)) {
                 target.state.forget(domain);
             }
-            self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
         if domain == "Page" {
-            self.release_dialog(connection.target(&real), session_ref.client, turn);
+            self.release_dialog(connection.target(&extension_session), session_ref.client, turn);
         }
     }
 
@@ -239,11 +244,11 @@ impl Relay {
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.lifecycle = wanted;
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         if !wanted && self.other_sessions(session_ref).any(|other| other.lifecycle) {
             turn.ok(&asker);
         } else {
-            self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
     }
 }

@@ -65,14 +65,14 @@ impl Relay {
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let before =
             Rollback::Fetch { since, wanted: std::mem::replace(&mut session.fetch, wanted) };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         if is_off {
-            self.pass_on_requests_of(connection.target(&real), session_ref, turn);
+            self.pass_on_requests_of(connection.target(&extension_session), session_ref, turn);
         }
-        let (method, params) = self.interception_for_all(connection.target(&real));
+        let (method, params) = self.interception_for_all(connection.target(&extension_session));
         let command = Command { method: method.to_owned(), params, ..command };
         let purpose = if is_off { Purpose::Forward } else { Purpose::OverrideValue(before) };
-        self.forward(session_ref, command, &real, purpose, turn);
+        self.forward(session_ref, command, &extension_session, purpose, turn);
     }
 
     /// Chrome did not take what a session wants to intercept, or not in time.
@@ -88,12 +88,12 @@ impl Relay {
         if session.fetch.as_ref().is_some_and(|wanted| wanted.since == since) {
             let is_off = before.is_none();
             session.fetch = before;
-            let real = session.real.clone();
+            let extension_session = session.extension_session.clone();
             if is_off {
-                self.pass_on_requests_of(connection.target(&real), session_ref, turn);
+                self.pass_on_requests_of(connection.target(&extension_session), session_ref, turn);
             }
-            let (method, params) = self.interception_for_all(connection.target(&real));
-            self.send_to_target(connection.target(&real), method, params, turn);
+            let (method, params) = self.interception_for_all(connection.target(&extension_session));
+            self.send_to_target(connection.target(&extension_session), method, params, turn);
         }
     }
 
@@ -188,9 +188,9 @@ impl Relay {
             Err(error) => return turn.fail(&asker, error),
         };
         let Some(target) = self.target_under_mut(session_ref) else { return };
-        let real = target.session.clone();
+        let extension_session = target.session.clone();
         let Some(paused) = target.state.paused.find(&request_id) else {
-            return self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            return self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         };
         if &paused.holder != session_ref {
             let error = Error::new(-32602, "Invalid InterceptionId.");
@@ -205,14 +205,26 @@ impl Relay {
                 let is_last = paused.next.is_empty();
                 if is_last && paused.changes.is_empty() {
                     target.state.paused.released_to_chrome(&request_id);
-                    return self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                    return self.forward(
+                        session_ref,
+                        command,
+                        &extension_session,
+                        Purpose::Forward,
+                        turn,
+                    );
                 }
                 paused.merge(changes);
                 if is_last {
                     let params = Payload::of(&paused.changes);
                     target.state.paused.released_to_chrome(&request_id);
                     let command = Command { params: Some(params), ..command };
-                    return self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                    return self.forward(
+                        session_ref,
+                        command,
+                        &extension_session,
+                        Purpose::Forward,
+                        turn,
+                    );
                 }
                 turn.ok(&asker);
                 paused.offer_to_next(turn);
@@ -223,9 +235,9 @@ impl Relay {
             }
             "Fetch.fulfillRequest" | "Fetch.failRequest" | "Fetch.continueWithAuth" => {
                 target.state.paused.take(&request_id);
-                self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
-            _ => self.forward(session_ref, command, &real, Purpose::Forward, turn),
+            _ => self.forward(session_ref, command, &extension_session, Purpose::Forward, turn),
         }
     }
 

@@ -23,7 +23,7 @@ impl Relay {
         let setting = rule.setting(&command);
         let clears = rule.clears(&command);
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         let purpose = if clears {
             session.overrides.0.remove(&setting);
             Purpose::Forward
@@ -33,19 +33,20 @@ impl Relay {
             Purpose::OverrideValue(Rollback::Override { setting: setting.clone(), since, wish })
         };
         if !self.other_sessions(session_ref).any(|other| other.overrides.0.contains_key(&setting)) {
-            return self.forward(session_ref, command, &real, purpose, turn);
+            return self.forward(session_ref, command, &extension_session, purpose, turn);
         }
         if rule.merges() || (clears && !rule.is_flag()) {
             let Some(connection) = self.connection_of(session_ref) else { return };
             let (method, params) = setting.effective(
-                self.sessions_on(connection.target(&real)).map(|session| &session.overrides),
+                self.sessions_on(connection.target(&extension_session))
+                    .map(|session| &session.overrides),
             );
             let command = Command { method: method.to_owned(), params: Some(params), ..command };
-            self.forward(session_ref, command, &real, purpose, turn);
+            self.forward(session_ref, command, &extension_session, purpose, turn);
         } else if clears {
             turn.ok(&Asker::new(session_ref, &command));
         } else {
-            self.forward(session_ref, command, &real, purpose, turn);
+            self.forward(session_ref, command, &extension_session, purpose, turn);
         }
     }
 
@@ -61,11 +62,12 @@ impl Relay {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.overrides.roll_back(&setting, since, before);
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         let (method, params) = setting.effective(
-            self.sessions_on(connection.target(&real)).map(|session| &session.overrides),
+            self.sessions_on(connection.target(&extension_session))
+                .map(|session| &session.overrides),
         );
-        self.send_to_target(connection.target(&real), method, Some(params), turn);
+        self.send_to_target(connection.target(&extension_session), method, Some(params), turn);
     }
 
     /// A session has ended: its wishes give way to those of the others, or to none.

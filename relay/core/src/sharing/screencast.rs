@@ -84,7 +84,8 @@ impl Relay {
     ) {
         let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(session) = self.target_session(session_ref) else { return };
-        let (real, watches) = (session.real.clone(), session.screencast.is_some());
+        let (extension_session, watches) =
+            (session.extension_session.clone(), session.screencast.is_some());
         match command.method.as_str() {
             "Page.screencastFrameAck" => self.acknowledge(session_ref, command, turn),
             // Chrome's own answer; it may not have come to the first yet.
@@ -92,16 +93,27 @@ impl Relay {
                 let error = Error::server("Screencast is already active");
                 turn.fail(&Asker::new(session_ref, &command), error);
             }
-            START => self.start_screencast(session_ref, connection.target(&real), command, turn),
+            START => self.start_screencast(
+                session_ref,
+                connection.target(&extension_session),
+                command,
+                turn,
+            ),
             _ => {
-                let before = self.cast_for_all(connection.target(&real));
+                let before = self.cast_for_all(connection.target(&extension_session));
                 if let Some(session) = self.target_session_mut(session_ref) {
                     session.screencast = None;
                 }
-                if self.cast_for_all(connection.target(&real)).is_none() {
-                    return self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                if self.cast_for_all(connection.target(&extension_session)).is_none() {
+                    return self.forward(
+                        session_ref,
+                        command,
+                        &extension_session,
+                        Purpose::Forward,
+                        turn,
+                    );
                 }
-                self.restart_screencast(connection.target(&real), before, turn);
+                self.restart_screencast(connection.target(&extension_session), before, turn);
                 turn.ok(&Asker::new(session_ref, &command));
             }
         }
@@ -169,10 +181,15 @@ impl Relay {
         if session.screencast.take_if(|watching| watching.since == since).is_none() {
             return;
         }
-        let real = session.real.clone();
-        self.send_to_target(connection.target(&real), STOP, None, turn);
-        if let Some(cast) = self.cast_for_all(connection.target(&real)) {
-            self.send_to_target(connection.target(&real), START, Some(Payload::of(&cast)), turn);
+        let extension_session = session.extension_session.clone();
+        self.send_to_target(connection.target(&extension_session), STOP, None, turn);
+        if let Some(cast) = self.cast_for_all(connection.target(&extension_session)) {
+            self.send_to_target(
+                connection.target(&extension_session),
+                START,
+                Some(Payload::of(&cast)),
+                turn,
+            );
         }
     }
 
@@ -225,7 +242,7 @@ impl Relay {
             Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         let own = session.screencast.as_mut().map(|watching| {
             watching.acknowledged = watching.acknowledged.and(cast);
             watching.acknowledged
@@ -237,7 +254,7 @@ impl Relay {
             }
             own => {
                 target.state.acknowledged = own.unwrap_or(target.state.acknowledged);
-                self.forward(session_ref, command, &real, Purpose::Forward, turn);
+                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
         }
     }

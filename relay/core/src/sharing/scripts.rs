@@ -60,10 +60,16 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         if command.method.starts_with("Page.addScript") {
             session.short_scripts.add(&command);
-            return self.forward(session_ref, command, &real, Purpose::AddScript, turn);
+            return self.forward(
+                session_ref,
+                command,
+                &extension_session,
+                Purpose::AddScript,
+                turn,
+            );
         }
         let named = command.read_params::<Script>().map(|script| {
             session.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
@@ -71,14 +77,20 @@ impl Relay {
         let own = named.ok().filter(|identifier| session.scripts.remove(identifier));
         if let Some(identifier) = own {
             let connection = self.connection_of(session_ref);
-            if connection
-                .is_some_and(|it| self.forget_deferred_script(it.target(&real), &identifier))
-            {
+            if connection.is_some_and(|it| {
+                self.forget_deferred_script(it.target(&extension_session), &identifier)
+            }) {
                 let asker = Asker::new(session_ref, &command);
                 return turn.ok(&asker);
             }
             let params = Some(Payload::of(&Script { identifier }));
-            self.forward(session_ref, Command { params, ..command }, &real, Purpose::Forward, turn);
+            self.forward(
+                session_ref,
+                Command { params, ..command },
+                &extension_session,
+                Purpose::Forward,
+                turn,
+            );
         } else {
             let error = Error::server("Script not found");
             turn.fail(&Asker::new(session_ref, &command), error);
@@ -135,16 +147,16 @@ impl Relay {
             Err(error) => return turn.fail(&asker, error),
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         if command.method == "Runtime.addBinding" {
             session.bindings.insert(name);
-            return self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            return self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
         session.bindings.remove(&name);
         if self.other_sessions(session_ref).any(|other| other.bindings.contains(&name)) {
             turn.ok(&asker);
         } else {
-            self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
     }
 

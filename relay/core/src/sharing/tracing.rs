@@ -18,7 +18,7 @@ pub(crate) struct Trace {
     /// Whose events they are.
     session: ClientSessionId,
     /// The tab that does it, and has the streams.
-    real: ExtensionSessionId,
+    extension_session: ExtensionSessionId,
     is_running: bool,
 }
 
@@ -31,21 +31,21 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let starts = command.method == "Tracing.start";
-        let known = self.trace_of(session_ref.client).map(|trace| trace.real.clone());
-        let real = match known {
-            Some(real) if !starts => Ok(real),
+        let known = self.trace_of(session_ref.client).map(|trace| trace.extension_session.clone());
+        let extension_session = match known {
+            Some(extension_session) if !starts => Ok(extension_session),
             Some(_) | None => self.any_tab(session_ref),
         };
-        let real = match real {
-            Ok(real) => real,
+        let extension_session = match extension_session {
+            Ok(extension_session) => extension_session,
             Err(error) => {
                 return turn.fail(&Asker::new(session_ref, &command), error);
             }
         };
         match command.method.as_str() {
-            "Tracing.start" => self.start_tracing(session_ref, &real, command, turn),
-            END => self.end_tracing(session_ref, &real, command, turn),
-            _ => self.forward(session_ref, command, &real, Purpose::Forward, turn),
+            "Tracing.start" => self.start_tracing(session_ref, &extension_session, command, turn),
+            END => self.end_tracing(session_ref, &extension_session, command, turn),
+            _ => self.forward(session_ref, command, &extension_session, Purpose::Forward, turn),
         }
     }
 
@@ -53,13 +53,15 @@ impl Relay {
     pub(crate) fn start_tracing(
         &mut self,
         session_ref: &SessionRef,
-        real: &ExtensionSessionId,
+        extension_session: &ExtensionSessionId,
         command: Command,
         turn: &mut Turn,
     ) {
         let asker = Asker::new(session_ref, &command);
         match categories::limited(command) {
-            Ok(command) => self.forward(session_ref, command, real, Purpose::StartTrace, turn),
+            Ok(command) => {
+                self.forward(session_ref, command, extension_session, Purpose::StartTrace, turn)
+            }
             Err(error) => turn.fail(&asker, error),
         }
     }
@@ -68,12 +70,12 @@ impl Relay {
     pub(crate) fn end_tracing(
         &mut self,
         session_ref: &SessionRef,
-        real: &ExtensionSessionId,
+        extension_session: &ExtensionSessionId,
         command: Command,
         turn: &mut Turn,
     ) {
-        if self.is_tracing(session_ref.client, real) {
-            self.forward(session_ref, command, real, Purpose::Forward, turn);
+        if self.is_tracing(session_ref.client, extension_session) {
+            self.forward(session_ref, command, extension_session, Purpose::Forward, turn);
         } else {
             let error = Error::server("Tracing is not started");
             turn.fail(&Asker::new(session_ref, &command), error);
@@ -81,18 +83,21 @@ impl Relay {
     }
 
     /// Whether a client traces with this tab, or is about to.
-    fn is_tracing(&self, client: ClientId, real: &ExtensionSessionId) -> bool {
+    fn is_tracing(&self, client: ClientId, extension_session: &ExtensionSessionId) -> bool {
         let Some(state) = self.clients.get(client) else { return false };
-        let on_browser = state.trace.as_ref().is_some_and(|it| it.is_running && &it.real == real);
+        let on_browser = state
+            .trace
+            .as_ref()
+            .is_some_and(|it| it.is_running && &it.extension_session == extension_session);
         on_browser
-            || self.target(state.connection.target(real)).is_some_and(|target| {
+            || self.target(state.connection.target(extension_session)).is_some_and(|target| {
                 let own = target.sessions.iter().filter(|session_ref| session_ref.client == client);
                 own.filter_map(|session_ref| self.target_session(session_ref))
                     .any(|session| session.tracing)
             })
             || self.requests.any(|request| {
                 matches!(request.purpose, Purpose::StartTrace)
-                    && request.session.as_ref() == Some(real)
+                    && request.session.as_ref() == Some(extension_session)
                     && request.asker.as_ref().is_some_and(|asker| asker.session.client == client)
             })
     }
@@ -102,17 +107,17 @@ impl Relay {
         &mut self,
         connection: ConnectionId,
         asker: Option<&Asker>,
-        real: ExtensionSessionId,
+        extension_session: ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(session_ref) = asker.map(|asker| &asker.session) else {
-            return self.send_to_target(connection.target(&real), END, None, turn);
+            return self.send_to_target(connection.target(&extension_session), END, None, turn);
         };
         if let Some(session) = self.target_session_mut(session_ref) {
             session.tracing = true;
         } else if let Some(client) = self.clients.get_mut(session_ref.client) {
             let session = session_ref.session.clone();
-            client.trace = Some(Trace { session, real, is_running: true });
+            client.trace = Some(Trace { session, extension_session, is_running: true });
         }
     }
 
@@ -134,8 +139,8 @@ impl Relay {
         }
         for client in self.clients.of(target_ref.connection) {
             let trace = self.clients.get_mut(client).and_then(|client| client.trace.as_mut());
-            if let Some(trace) =
-                trace.filter(|trace| trace.is_running && &trace.real == target_ref.session)
+            if let Some(trace) = trace
+                .filter(|trace| trace.is_running && &trace.extension_session == target_ref.session)
             {
                 trace.is_running = !is_complete;
                 tracing_sessions.push(SessionRef { client, session: trace.session.clone() });
@@ -151,8 +156,8 @@ impl Relay {
         trace: Option<Trace>,
         turn: &mut Turn,
     ) {
-        if let Some(Trace { real, is_running: true, .. }) = trace {
-            self.send_to_target(connection.target(&real), END, None, turn);
+        if let Some(Trace { extension_session, is_running: true, .. }) = trace {
+            self.send_to_target(connection.target(&extension_session), END, None, turn);
         }
     }
 
@@ -160,8 +165,9 @@ impl Relay {
     pub(crate) fn end_tracing_of_confined(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
         for id in self.clients.of(target_ref.connection) {
             let client = self.clients.get_mut(id).filter(|client| client.confinement.is_some());
-            let trace =
-                client.and_then(|it| it.trace.take_if(|trace| &trace.real == target_ref.session));
+            let trace = client.and_then(|it| {
+                it.trace.take_if(|trace| &trace.extension_session == target_ref.session)
+            });
             self.release_trace(target_ref.connection, trace, turn);
         }
     }
@@ -176,7 +182,7 @@ impl Relay {
     fn trace_of(&self, client: ClientId) -> Option<&Trace> {
         let client = self.clients.get(client)?;
         let trace = client.trace.as_ref()?;
-        self.target(client.connection.target(&trace.real)).map(|_| trace)
+        self.target(client.connection.target(&trace.extension_session)).map(|_| trace)
     }
 }
 

@@ -50,13 +50,13 @@ impl Relay {
             self.end_automatic_children(session_ref, turn);
         }
         let Some(target) = self.target_under(session_ref) else { return };
-        let (real, is) = (target.session.clone(), target.state.auto_attach);
-        let should = self.auto_attach_for_all(connection.target(&real));
+        let (extension_session, is) = (target.session.clone(), target.state.auto_attach);
+        let should = self.auto_attach_for_all(connection.target(&extension_session));
         let is_known = !self.requests.any(|request| {
             matches!(request.purpose, Purpose::AutoAttach)
                 && request.asker.is_none()
                 && request.connection == connection
-                && request.session.as_ref() == Some(&real)
+                && request.session.as_ref() == Some(&extension_session)
         });
         // After a failure nobody knows what Chrome does: the last one off is passed on to be safe.
         if should == is && is_known && (should.is_some() || !is_off) {
@@ -67,11 +67,11 @@ impl Relay {
             }
             return;
         }
-        if let Some(target) = self.target_mut(connection.target(&real)) {
+        if let Some(target) = self.target_mut(connection.target(&extension_session)) {
             target.state.auto_attach = should;
         }
         let command = Command { params: Some(auto_attach_params(should)), ..command };
-        self.forward(session_ref, command, &real, Purpose::AutoAttach, turn);
+        self.forward(session_ref, command, &extension_session, Purpose::AutoAttach, turn);
     }
 
     /// What Chrome must do so that every session is told of what it wants: whether children wait.
@@ -128,26 +128,40 @@ impl Relay {
         let mut due = Vec::new();
         for (connection, extension) in self.extensions.iter() {
             for target in extension.targets.iter() {
-                let (real, is) = (&target.session, target.state.auto_attach);
+                let (extension_session, is) = (&target.session, target.state.auto_attach);
                 // Whoever wishes it has asked for it, or will.
-                if self.auto_attach_requested(connection.target(real)).is_none()
-                    && is != self.auto_attach_for_all(connection.target(real))
+                if self.auto_attach_requested(connection.target(extension_session)).is_none()
+                    && is != self.auto_attach_for_all(connection.target(extension_session))
                     && (is.is_some() || extension.presence.is_connected())
                 {
-                    due.push((connection, real.clone()));
+                    due.push((connection, extension_session.clone()));
                 }
             }
         }
-        for (connection, real) in due {
-            let should = self.auto_attach_for_all(connection.target(&real));
-            let Some(target) = self.target_mut(connection.target(&real)) else { continue };
+        for (connection, extension_session) in due {
+            let should = self.auto_attach_for_all(connection.target(&extension_session));
+            let Some(target) = self.target_mut(connection.target(&extension_session)) else {
+                continue;
+            };
             target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
             if should.is_some() {
                 let command = (AUTO_ATTACH, params);
-                self.ask(connection, None, Some(&real), command, Purpose::AutoAttach, turn);
+                self.ask(
+                    connection,
+                    None,
+                    Some(&extension_session),
+                    command,
+                    Purpose::AutoAttach,
+                    turn,
+                );
             } else {
-                self.send_to_target(connection.target(&real), AUTO_ATTACH, params, turn);
+                self.send_to_target(
+                    connection.target(&extension_session),
+                    AUTO_ATTACH,
+                    params,
+                    turn,
+                );
             }
         }
     }
@@ -186,44 +200,50 @@ impl Relay {
         if extension.targets.by_session(parent).is_none() {
             return;
         }
-        let real = ExtensionSessionId::new(attached.session_id);
-        if extension.targets.by_session(&real).is_some() {
+        let extension_session = ExtensionSessionId::new(attached.session_id);
+        if extension.targets.by_session(&extension_session).is_some() {
             let info = attached.target_info;
             let is_on_web = is_web(&info.url);
             let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
-            return self.change_target(connection.target(&real), change, turn);
+            return self.change_target(connection.target(&extension_session), change, turn);
         }
-        let mut target = Target::new(real.clone(), Some(parent.clone()), attached.target_info);
+        let mut target =
+            Target::new(extension_session.clone(), Some(parent.clone()), attached.target_info);
         target.waits_until = waiting.then(|| turn.now + MAX_WAIT_FOR_SESSIONS);
         extension.targets.add(target);
         self.children_changed = true;
-        self.announce_created(connection.target(&real), turn);
-        if self.target(connection.target(&real)).is_some_and(Target::is_service_worker) {
-            self.announce_service_worker(connection.target(&real), turn);
+        self.announce_created(connection.target(&extension_session), turn);
+        if self.target(connection.target(&extension_session)).is_some_and(Target::is_service_worker)
+        {
+            self.announce_service_worker(connection.target(&extension_session), turn);
         } else {
             let parents =
                 self.target(connection.target(parent)).map(|target| target.sessions.clone());
             for parent in parents.unwrap_or_default() {
-                self.announce_child(&parent, &real, turn);
+                self.announce_child(&parent, &extension_session, turn);
             }
         }
-        self.resume_unless_held(connection.target(&real), turn);
+        self.resume_unless_held(connection.target(&extension_session), turn);
     }
 
     /// Tells a session of a child that it wants and has not been told of.
     pub(crate) fn announce_child(
         &mut self,
         parent: &SessionRef,
-        real: &ExtensionSessionId,
+        extension_session: &ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(connection) = self.connection_of(parent) else { return };
         let wanted = self.clients.session(parent).and_then(|session| session.auto_attach.clone());
-        let (Some(wanted), Some(target)) = (wanted, self.target(connection.target(real))) else {
+        let (Some(wanted), Some(target)) =
+            (wanted, self.target(connection.target(extension_session)))
+        else {
             return;
         };
-        if wanted.filter.admits(&target.info.kind) && !self.is_announced_to(parent, real) {
-            self.open_session(parent, real, wanted.wait, true, turn);
+        if wanted.filter.admits(&target.info.kind)
+            && !self.is_announced_to(parent, extension_session)
+        {
+            self.open_session(parent, extension_session, wanted.wait, true, turn);
         }
     }
 
@@ -250,7 +270,7 @@ impl Relay {
             match self.clients.session(session_ref).map(|it| &it.kind) {
                 Some(Kind::Target(session)) => extension
                     .targets
-                    .children_of(&session.real)
+                    .children_of(&session.extension_session)
                     .filter(|child| !child.is_service_worker())
                     .map(|child| child.session.clone())
                     .collect(),
@@ -274,14 +294,14 @@ impl Relay {
     ) {
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.holds_back = false;
-        let real = session.real.clone();
+        let extension_session = session.extension_session.clone();
         let is_held = self.other_sessions(session_ref).any(|other| other.holds_back);
         let Some(target) = self.target_under_mut(session_ref) else { return };
         if target.waits_until.is_some() && is_held {
             turn.ok(&Asker::new(session_ref, &command));
         } else {
             target.waits_until = None;
-            self.forward(session_ref, command, &real, Purpose::Forward, turn);
+            self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
     }
 
@@ -305,10 +325,10 @@ impl Relay {
                 }
             }
         }
-        for (connection, real) in late {
-            let text = format!("{real} was kept from running for too long; it runs");
+        for (connection, extension_session) in late {
+            let text = format!("{extension_session} was kept from running for too long; it runs");
             turn.log(LogLevel::Warn, text);
-            self.send_to_target(connection.target(&real), RESUME, None, turn);
+            self.send_to_target(connection.target(&extension_session), RESUME, None, turn);
         }
     }
 

@@ -65,14 +65,16 @@ impl Relay {
             .read_params::<OneTarget>()
             .and_then(|wanted| self.page_by_id(session_ref, &wanted.target_id));
         match target {
-            Ok((real, target_id)) => {
+            Ok((extension_session, target_id)) => {
                 let named = Payload::of(&json!({ "targetId": target_id }));
                 let command = Command { params: Some(named), ..command };
                 let connection = self.connection_of(session_ref);
-                if let Some(target) = connection.and_then(|it| self.target_mut(it.target(&real))) {
+                if let Some(target) =
+                    connection.and_then(|it| self.target_mut(it.target(&extension_session)))
+                {
                     target.closes_until = Some(turn.now + CLOSING);
                 }
-                self.forward(session_ref, command, &real, Purpose::CloseTarget, turn);
+                self.forward(session_ref, command, &extension_session, Purpose::CloseTarget, turn);
             }
             Err(error) => turn.fail(&Asker::new(session_ref, &command), error),
         }

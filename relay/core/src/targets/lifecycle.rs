@@ -26,7 +26,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let AttachedToTarget { session_id, target_info: mut info, .. } = attached;
-        let real = ExtensionSessionId::new(session_id);
+        let extension_session = ExtensionSessionId::new(session_id);
         if warn_of_empty_url("Target.attachedToTarget received", &info, turn) {
             // Playwright would wait for ever for such a page to get somewhere.
             info.url = "about:blank".to_owned();
@@ -41,7 +41,9 @@ impl Relay {
         let stale: Vec<ExtensionSessionId> = extension
             .targets
             .tabs()
-            .filter(|tab| (tab.session == real) != (tab.info.target_id == info.target_id))
+            .filter(|tab| {
+                (tab.session == extension_session) != (tab.info.target_id == info.target_id)
+            })
             .map(|tab| tab.session.clone())
             .collect();
         for session in stale {
@@ -50,20 +52,23 @@ impl Relay {
         self.revision += 1;
         let tab_id = self.next_tab_id();
         let Some(extension) = self.extensions.get_mut(connection) else { return };
-        if extension.targets.by_session(&real).is_some() {
+        if extension.targets.by_session(&extension_session).is_some() {
             let is_on_web = is_web(&info.url);
             let change = |known: &mut Target| (known.is_on_web, known.info) = (is_on_web, info);
-            return self.change_target(connection.target(&real), change, turn);
+            return self.change_target(connection.target(&extension_session), change, turn);
         }
-        let mut target = Target::new(real.clone(), None, info);
+        let mut target = Target::new(extension_session.clone(), None, info);
         target.tab = Some(tab_id);
         extension.targets.add(target);
         self.children_changed = true;
         self.tabs_changed = true;
-        self.announce_created(connection.target(&real), turn);
-        self.announce_tab(connection.target(&real), turn);
-        if self.target(connection.target(&real)).is_some_and(|target| !target.sessions.is_empty()) {
-            self.announce_changed(connection.target(&real), turn);
+        self.announce_created(connection.target(&extension_session), turn);
+        self.announce_tab(connection.target(&extension_session), turn);
+        if self
+            .target(connection.target(&extension_session))
+            .is_some_and(|target| !target.sessions.is_empty())
+        {
+            self.announce_changed(connection.target(&extension_session), turn);
         }
     }
 
@@ -136,13 +141,13 @@ impl Relay {
         let info = changed.target_info;
         let Some(extension) = self.extensions.get(connection) else { return };
         let Some(target) = extension.targets.by_target_id(&info.target_id) else { return };
-        let real = target.session.clone();
+        let extension_session = target.session.clone();
         let change = |target: &mut Target| {
             (target.info.url, target.info.title) = (info.url, info.title);
         };
-        self.change_target(connection.target(&real), change, turn);
+        self.change_target(connection.target(&extension_session), change, turn);
         self.revision += 1;
-        self.announce_changed(connection.target(&real), turn);
+        self.announce_changed(connection.target(&extension_session), turn);
     }
 
     /// Names the tab around a page: Chrome has a name for it too, but does not tell extensions.

@@ -62,13 +62,13 @@ impl Relay {
     /// The target that a session stands on.
     pub(crate) fn target_under(&self, session_ref: &SessionRef) -> Option<&Target> {
         let connection = self.connection_of(session_ref)?;
-        self.target(connection.target(&self.target_session(session_ref)?.real))
+        self.target(connection.target(&self.target_session(session_ref)?.extension_session))
     }
 
     pub(crate) fn target_under_mut(&mut self, session_ref: &SessionRef) -> Option<&mut Target> {
         let connection = self.connection_of(session_ref)?;
-        let real = self.target_session(session_ref)?.real.clone();
-        self.target_mut(connection.target(&real))
+        let extension_session = self.target_session(session_ref)?.extension_session.clone();
+        self.target_mut(connection.target(&extension_session))
     }
 
     /// The session that a client would be attached to by a target's id.
@@ -117,9 +117,9 @@ impl Relay {
         session: &Session,
     ) -> Option<TargetId> {
         match &session.kind {
-            Kind::Target(session) => {
-                self.target(connection.target(&session.real)).map(|it| it.info.target_id.clone())
-            }
+            Kind::Target(session) => self
+                .target(connection.target(&session.extension_session))
+                .map(|it| it.info.target_id.clone()),
             Kind::Tab { page } => self.target(connection.target(page))?.tab.clone(),
             Kind::Browser => Some(self.browser_id.clone()),
         }

@@ -68,45 +68,54 @@ impl Relay {
         turn: &mut Turn,
     ) -> Option<(Request, Result<Payload, Error>)> {
         let connection = self.extensions.current_connection(request.connection);
-        let Some(real) = &request.session else { return Some((request, outcome)) };
-        let Some(target) = self.target_mut(connection.target(real)) else {
+        let Some(extension_session) = &request.session else { return Some((request, outcome)) };
+        let Some(target) = self.target_mut(connection.target(extension_session)) else {
             return Some((request, outcome));
         };
         let is_question = matches!(request.purpose, Purpose::CheckRestricted { .. });
         if !outcome.as_ref().is_err_and(is_refusal) {
             let is_forgotten = target.restriction.as_ref().is_some_and(|it| !it.is_asking);
             if outcome.is_ok() && is_forgotten && !is_question && request.needs.is_none() {
-                self.check_if_restricted(connection.target(real), turn);
+                self.check_if_restricted(connection.target(extension_session), turn);
             }
             return Some((request, outcome));
         }
         if is_question {
             return Some((request, outcome));
         }
-        let real = real.clone();
+        let extension_session = extension_session.clone();
         if target.parent.is_some() {
             return Some((request, Err(Error::server(RESTRICTED))));
         }
         if target.restriction.is_none() {
-            self.check_if_restricted(connection.target(&real), turn);
+            self.check_if_restricted(connection.target(&extension_session), turn);
         }
         let outcome = match std::mem::take(&mut request.on_refusal) {
             OnRefusal::Fails => Err(Error::server(RESTRICTED)),
             OnRefusal::Throws => Ok(exception()),
             OnRefusal::Waits(deferred) => {
                 let is_again = matches!(request.purpose, Purpose::DeferredCommand { .. });
-                let answer = self.defer(connection.target(&real), deferred, request.asker.as_ref());
+                let answer = self.defer(
+                    connection.target(&extension_session),
+                    deferred,
+                    request.asker.as_ref(),
+                );
                 if is_again {
                     return None;
                 }
                 answer
             }
             OnRefusal::Navigates(command) => {
-                self.navigate_via_blank_page(connection.target(&real), request, command, turn);
+                self.navigate_via_blank_page(
+                    connection.target(&extension_session),
+                    request,
+                    command,
+                    turn,
+                );
                 return None;
             }
             OnRefusal::Closes => {
-                self.close_tab(connection.target(&real), request.asker, turn);
+                self.close_tab(connection.target(&extension_session), request.asker, turn);
                 return None;
             }
         };

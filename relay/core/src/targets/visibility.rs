@@ -60,13 +60,13 @@ impl Relay {
             .chain(targets.by_session(target_ref.session))
             .map(|target| Gone::of(target, targets, is_confined))
             .collect();
-        for Gone { real, page, tab, sessions } in gone {
+        for Gone { extension_session, page, tab, sessions } in gone {
             for session_ref in sessions {
                 self.end_session(&session_ref, page.as_ref().map(|page| &page.target_id), turn);
             }
-            self.end_tracing_of_confined(target_ref.connection.target(&real), turn);
-            for session_ref in
-                self.confined(target_ref.connection, |session| session.is_tab_of(&real))
+            self.end_tracing_of_confined(target_ref.connection.target(&extension_session), turn);
+            for session_ref in self
+                .confined(target_ref.connection, |session| session.is_tab_of(&extension_session))
             {
                 self.end_session(&session_ref, tab.as_ref().map(|tab| &tab.target_id), turn);
             }
@@ -132,7 +132,7 @@ impl Relay {
 
 /// A target that confined clients had.
 struct Gone {
-    real: ExtensionSessionId,
+    extension_session: ExtensionSessionId,
     /// `None` for a service worker that another page still tells of.
     page: Option<TargetInfo>,
     tab: Option<TargetInfo>,
@@ -144,7 +144,7 @@ impl Gone {
         let is_other =
             |other: &Target| other.info.target_id == target.info.target_id && all.is_web(other);
         Self {
-            real: target.session.clone(),
+            extension_session: target.session.clone(),
             page: (!all.iter().any(is_other)).then(|| target.info.clone()),
             tab: target.tab_info(),
             sessions: target

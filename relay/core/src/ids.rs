@@ -19,6 +19,10 @@ pub(crate) struct SessionRef {
     pub(crate) session: ClientSessionId,
 }
 
+/// The place of a command in the order in which clients sent them: it tells what came later.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CommandNumber(pub(crate) u64);
+
 /// A target of an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TargetRef<'a> {
@@ -38,6 +42,20 @@ pub(crate) enum ClientSessionId {
     Root,
     /// A session that was opened on the socket.
     Opened(SessionId),
+}
+
+impl CommandNumber {
+    /// Returns the number of a command that is sent in this moment.
+    pub(crate) fn advance(&mut self) -> Self {
+        self.0 += 1;
+        *self
+    }
+}
+
+impl fmt::Display for CommandNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 impl ConnectionId {

@@ -30,6 +30,7 @@ use browser::cookies::CookieQueries;
 pub use cdp::payload;
 pub use confinement::Confinement;
 pub use effect::{Effect, ReportedFile, WantedCopy};
+use ids::CommandNumber;
 pub use ids::{ClientId, ConnectionId};
 pub use input::{ClientHello, Input};
 use peers::clients::Clients;
@@ -51,8 +52,7 @@ pub struct Relay {
     clients: Clients,
     requests: Requests,
     cookie_queries: CookieQueries,
-    /// Counts the commands of clients, so that what came later can be told.
-    commands: u64,
+    last_command: CommandNumber,
     tabs_named: u32,
     sessions_named: u64,
     revision: u64,
@@ -74,7 +74,7 @@ impl Relay {
             clients: Clients::default(),
             requests: Requests::default(),
             cookie_queries: CookieQueries::default(),
-            commands: 0,
+            last_command: CommandNumber::default(),
             tabs_named: 0,
             sessions_named: 1,
             revision: 0,

@@ -23,8 +23,7 @@ impl Relay {
         command: Command,
         turn: &mut Turn,
     ) {
-        self.commands += 1;
-        let now = self.commands;
+        let now = self.last_command.advance();
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.last_active = now;
         let extension_session = session.extension_session.clone();

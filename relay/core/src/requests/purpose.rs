@@ -1,7 +1,7 @@
 //! What the answer to a request is for.
 
 use crate::cdp::Command;
-use crate::ids::SessionRef;
+use crate::ids::{CommandNumber, SessionRef};
 use crate::requests::data_urls;
 use crate::requests::rollback::Rollback;
 
@@ -25,7 +25,7 @@ pub(crate) enum Purpose {
     /// It comes from a page that took the place of one that was to close, and is to close as well.
     CloseAgain,
     /// It says whether a domain is on, also for those who asked meanwhile.
-    Enable { domain: String, attempt: u64 },
+    Enable { domain: String, attempt: CommandNumber },
     /// It names a script that belongs to the asker.
     AddScript,
     /// It names a breakpoint that belongs to the asker.

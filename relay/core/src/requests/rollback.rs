@@ -4,6 +4,7 @@
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::PermissionRule as Rule;
+use crate::ids::CommandNumber;
 use crate::settings::interception::InterceptionPatterns;
 use crate::settings::overrides::{OverrideValue, Setting};
 use crate::turn::Turn;
@@ -13,16 +14,16 @@ use crate::turn::Turn;
 pub(crate) enum Rollback {
     Override {
         setting: Setting,
-        since: u64,
+        since: CommandNumber,
         wish: Option<OverrideValue>,
     },
     Fetch {
-        since: u64,
+        since: CommandNumber,
         wanted: Option<InterceptionPatterns>,
     },
     /// The asker did not watch.
     NoScreencast {
-        since: u64,
+        since: CommandNumber,
     },
     Permissions {
         added: Vec<Rule>,

@@ -17,6 +17,15 @@ struct OneSession {
     session_id: SessionId,
 }
 
+/// What makes a session come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenedBy {
+    /// Its client attaches to the target by name.
+    Client,
+    /// `Target.setAutoAttach`, which can take it away again. The target may have to wait for it.
+    AutoAttach { may_wait: bool },
+}
+
 impl Relay {
     pub(crate) fn attach_to_target(
         &mut self,
@@ -30,14 +39,14 @@ impl Relay {
         }
         let tab = self.tab_by_id(session_ref, &target_id);
         let opened = match tab.map(|page| page.session.clone()) {
-            Some(page) => self.open_tab_session(session_ref, &page, false, turn),
+            Some(page) => self.open_tab_session(session_ref, &page, OpenedBy::Client, turn),
             None => {
                 let unknown = |error: Error| {
                     Error::new(error.code, format!("{}: {target_id}", error.message))
                 };
                 let extension_session =
                     self.target_by_id(session_ref, &target_id).map_err(unknown)?.session.clone();
-                self.open_session(session_ref, &extension_session, false, false, turn)
+                self.open_session(session_ref, &extension_session, OpenedBy::Client, turn)
             }
         };
         let session_id = opened.ok_or_else(too_many_sessions)?;
@@ -93,7 +102,7 @@ impl Relay {
         &mut self,
         parent: &SessionRef,
         page: &ExtensionSessionId,
-        automatic: bool,
+        opened_by: OpenedBy,
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
@@ -107,12 +116,12 @@ impl Relay {
                 && session.parent.as_ref() == Some(&parent.session)
                 && session.is_tab_of(page)
         });
-        if automatic && is_known {
+        if opened_by != OpenedBy::Client && is_known {
             return None;
         }
         let kind = Kind::Tab { page: page.clone() };
         let mut session = Session::new(Some(parent.session.clone()), kind);
-        session.automatic = automatic;
+        session.automatic = opened_by != OpenedBy::Client;
         let name = SessionId::new(format!("tab-of-{page}"));
         let session_id = client.sessions.open(&name, &mut self.sessions_named, session)?;
         send_attached(parent, session_id.clone(), info, false, turn);
@@ -124,8 +133,7 @@ impl Relay {
         &mut self,
         parent: &SessionRef,
         extension_session: &ExtensionSessionId,
-        may_hold_back: bool,
-        automatic: bool,
+        opened_by: OpenedBy,
         turn: &mut Turn,
     ) -> Option<SessionId> {
         let connection = self.connection_of(parent)?;
@@ -133,14 +141,15 @@ impl Relay {
             return None;
         }
         let target = self.target(connection.target(extension_session))?;
-        let waits = may_hold_back && target.waits_until.is_some();
+        let waits =
+            opened_by == (OpenedBy::AutoAttach { may_wait: true }) && target.waits_until.is_some();
         let info = target.info.clone();
         let mut session = TargetSession::new(extension_session.clone());
         session.holds_back = waits;
         session.missed_script = target.state.worker_loaded.is_some();
         let mut session =
             Session::new(Some(parent.session.clone()), Kind::Target(Box::new(session)));
-        session.automatic = automatic;
+        session.automatic = opened_by != OpenedBy::Client;
         let client = self.clients.get_mut(parent.client)?;
         let session_id =
             client.sessions.open(extension_session.on_wire(), &mut self.sessions_named, session)?;

@@ -4,6 +4,7 @@ use crate::Relay;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::{ExtensionSessionId, SessionRef};
+use crate::sessions::attach::OpenedBy;
 use crate::sessions::model::{Kind, Session};
 use crate::settings::auto_attach::SetAutoAttach;
 use crate::turn::Turn;
@@ -61,11 +62,12 @@ impl Relay {
             // would hold the client up.
             return;
         }
+        let opened_by = OpenedBy::AutoAttach { may_wait: false };
         if wanted.filter.admits("tab") {
-            self.open_tab_session(parent, extension_session, true, turn);
+            self.open_tab_session(parent, extension_session, opened_by, turn);
         }
         if wanted.filter.admits("page") && !self.is_announced_to(parent, extension_session) {
-            self.open_session(parent, extension_session, false, true, turn);
+            self.open_session(parent, extension_session, opened_by, turn);
         }
     }
 

@@ -8,7 +8,7 @@ use shared_protocol::SessionId;
 
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::target_filter::Filter;
-use crate::ids::{ClientSessionId, ExtensionSessionId};
+use crate::ids::{ClientSessionId, CommandNumber, ExtensionSessionId};
 use crate::requests::deferred_replies::DeferredReplies;
 use crate::settings::auto_attach::AutoAttach;
 use crate::settings::interception::InterceptionPatterns;
@@ -87,7 +87,7 @@ pub(crate) struct TargetSession {
     /// Whether it came when a worker's script had been loaded already.
     pub(crate) missed_script: bool,
     /// When it sent its last command, counted in commands.
-    pub(crate) last_active: u64,
+    pub(crate) last_active: CommandNumber,
     /// Its answers that wait for Chrome's.
     pub(crate) replies: DeferredReplies,
 }
@@ -148,7 +148,7 @@ impl TargetSession {
             tracing: false,
             holds_back: false,
             missed_script: false,
-            last_active: 0,
+            last_active: CommandNumber::default(),
             replies: DeferredReplies::default(),
         }
     }

@@ -31,3 +31,27 @@ impl SetAutoAttach {
         })
     }
 }
+
+/// How Chrome attaches to the children of a target. A later value covers what an earlier one does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChildAttachment {
+    #[default]
+    Off,
+    /// Children run at once.
+    Running,
+    /// Children wait until they are let run.
+    Waiting,
+}
+
+impl ChildAttachment {
+    pub(crate) fn is_on(self) -> bool {
+        self != Self::Off
+    }
+}
+
+impl AutoAttach {
+    /// Returns how Chrome must attach to children for this.
+    pub(crate) fn attachment(&self) -> ChildAttachment {
+        if self.wait { ChildAttachment::Waiting } else { ChildAttachment::Running }
+    }
+}

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cdp::payload::Payload;
+use crate::ids::CommandNumber;
 
 /// What a session wants to intercept.
 #[derive(Debug, Clone)]
@@ -14,7 +15,7 @@ pub(crate) struct InterceptionPatterns {
     /// The command's parameters, untouched.
     pub(crate) params: Option<Payload>,
     /// When, counted in commands.
-    pub(crate) since: u64,
+    pub(crate) since: CommandNumber,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
+use crate::ids::CommandNumber;
 use table::{ALIASES, RULES};
 
 /// What one session wishes.
@@ -21,7 +22,7 @@ pub(crate) struct Overrides(pub(crate) BTreeMap<Setting, OverrideValue>);
 pub(crate) struct OverrideValue {
     pub(crate) params: Payload,
     /// When, counted in commands.
-    pub(crate) since: u64,
+    pub(crate) since: CommandNumber,
 }
 
 impl Overrides {
@@ -33,7 +34,7 @@ impl Overrides {
     pub(crate) fn roll_back(
         &mut self,
         setting: &Setting,
-        since: u64,
+        since: CommandNumber,
         before: Option<OverrideValue>,
     ) {
         if self.0.get(setting).is_some_and(|wish| wish.since == since) {
@@ -259,7 +260,10 @@ mod tests {
     fn wishing(method: &str, since: u64, params: &str) -> Overrides {
         let mut session = Overrides::default();
         let setting = Rule::of(method).unwrap().setting(&command(method, params));
-        session.0.insert(setting, OverrideValue { params: payload(params), since });
+        session.0.insert(
+            setting,
+            OverrideValue { params: payload(params), since: CommandNumber(since) },
+        );
         session
     }
 

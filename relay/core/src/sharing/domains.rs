@@ -7,7 +7,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{SessionRef, TargetRef};
+use crate::ids::{CommandNumber, SessionRef, TargetRef};
 use crate::requests::deferred_replies::{DeferredReply, ReplyBody};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dialogs::Dialog;
@@ -30,7 +30,7 @@ impl Relay {
             .target_session(session_ref)
             .is_some_and(|session| session.domains.contains(domain));
         let deferred = self.deferred_reply(asker.clone(), ReplyBody::Enabled(domain.to_owned()));
-        let attempt = self.commands;
+        let attempt = self.last_command;
         let Some(target) = self.target_under_mut(session_ref) else { return };
         let extension_session = target.session.clone();
         match target.state.domains.get_mut(domain) {
@@ -71,7 +71,7 @@ impl Relay {
     pub(crate) fn enabled(
         &mut self,
         target_ref: TargetRef<'_>,
-        (domain, attempt): (&str, u64),
+        (domain, attempt): (&str, CommandNumber),
         outcome: &Result<Payload, Error>,
         asker: Option<&Asker>,
         turn: &mut Turn,

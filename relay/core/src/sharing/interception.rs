@@ -14,7 +14,7 @@ use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
-use crate::ids::{SessionRef, TargetRef};
+use crate::ids::{CommandNumber, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::interception::{InterceptionPatterns, Pattern, PausedEvent};
@@ -43,7 +43,7 @@ impl Relay {
             handle_auth_requests: bool,
         }
 
-        let since = self.commands;
+        let since = self.last_command;
         let wanted = if command.method == "Fetch.enable" {
             match command.read_params::<Enable>() {
                 Ok(enable) => Some(InterceptionPatterns {
@@ -79,7 +79,7 @@ impl Relay {
     pub(crate) fn interception_refused(
         &mut self,
         session_ref: &SessionRef,
-        since: u64,
+        since: CommandNumber,
         before: Option<InterceptionPatterns>,
         turn: &mut Turn,
     ) {
@@ -138,7 +138,7 @@ impl Relay {
         let asked = before.map(|before| before.wants_response).unwrap_or_default();
         let sessions = target.sessions.clone();
         let is_web = is_web(&paused.request.url);
-        let mut next: Vec<(u64, SessionRef)> = sessions
+        let mut next: Vec<(CommandNumber, SessionRef)> = sessions
             .into_iter()
             .filter(|session_ref| is_web || !self.is_confined(session_ref.client))
             .filter_map(|session_ref| {

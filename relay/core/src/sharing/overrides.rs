@@ -5,7 +5,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
-use crate::ids::{SessionRef, TargetRef};
+use crate::ids::{CommandNumber, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::settings::overrides::{OverrideValue, Overrides, Rule, Setting};
@@ -19,7 +19,7 @@ impl Relay {
         command: Command,
         turn: &mut Turn,
     ) {
-        let since = self.commands;
+        let since = self.last_command;
         let setting = rule.setting(&command);
         let clears = rule.clears(&command);
         let Some(session) = self.target_session_mut(session_ref) else { return };
@@ -55,7 +55,7 @@ impl Relay {
         &mut self,
         session_ref: &SessionRef,
         setting: Setting,
-        since: u64,
+        since: CommandNumber,
         before: Option<OverrideValue>,
         turn: &mut Turn,
     ) {

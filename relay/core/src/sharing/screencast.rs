@@ -8,7 +8,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::ids::{SessionRef, TargetRef};
+use crate::ids::{CommandNumber, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
 use crate::turn::Turn;
@@ -20,7 +20,7 @@ const STOP: &str = "Page.stopScreencast";
 #[derive(Debug)]
 pub(crate) struct WatchedScreencast {
     wanted: Cast,
-    since: u64,
+    since: CommandNumber,
     acknowledged: Acknowledged,
 }
 
@@ -144,7 +144,7 @@ impl Relay {
             target.state.acknowledged = Acknowledged::default();
         }
         let acknowledged = target.state.acknowledged;
-        let since = self.commands;
+        let since = self.last_command;
         if let Some(session) = self.target_session_mut(session_ref) {
             session.screencast = Some(WatchedScreencast { wanted, since, acknowledged });
         }
@@ -173,7 +173,7 @@ impl Relay {
     pub(crate) fn screencast_refused(
         &mut self,
         session_ref: &SessionRef,
-        since: u64,
+        since: CommandNumber,
         turn: &mut Turn,
     ) {
         let Some(connection) = self.connection_of(session_ref) else { return };

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use shared_protocol::{Payload as _, RequestId};
 
 use crate::cdp::payload::Payload;
+use crate::ids::CommandNumber;
 use crate::requests::deferred_replies::DeferredReply;
+use crate::settings::auto_attach::ChildAttachment;
 use crate::sharing::breakpoints::PauseState;
 use crate::sharing::dialogs::Dialog;
 use crate::sharing::interception::paused::PausedRequests;
@@ -28,8 +30,8 @@ pub(crate) struct TargetState {
     contexts: Vec<(i64, Payload)>,
     pub(crate) worker_loaded: Option<Payload>,
     replay_log: ReplayLog,
-    /// Auto-attach as Chrome does it: whether children wait to be let run.
-    pub(crate) auto_attach: Option<bool>,
+    /// Auto-attach as Chrome does it.
+    pub(crate) auto_attach: ChildAttachment,
     /// The last request to run something in the page that has ended.
     pub(crate) last_completed_run: RequestId,
     pub(crate) dialog: Option<Dialog>,
@@ -44,7 +46,7 @@ pub(crate) struct TargetState {
 #[derive(Debug)]
 pub(crate) struct Domain {
     /// Tells it from the same domain before it was off, when that is answered late.
-    pub(crate) attempt: u64,
+    pub(crate) attempt: CommandNumber,
     pub(crate) params: Option<Payload>,
     /// What Chrome answered, once it has.
     pub(crate) result: Option<Payload>,
@@ -128,7 +130,7 @@ impl TargetState {
     #[cfg(test)]
     pub(crate) fn leftovers(&self) -> Vec<String> {
         let domains = self.domains.keys().filter(|domain| *domain != "Page").cloned();
-        let auto_attach = self.auto_attach.map(|_| "auto-attach".to_owned());
+        let auto_attach = self.auto_attach.is_on().then(|| "auto-attach".to_owned());
         domains.chain(auto_attach).chain(self.paused.leftovers()).collect()
     }
 
@@ -265,7 +267,12 @@ mod tests {
     fn listening() -> TargetState {
         let mut state = TargetState::default();
         for domain in ["Runtime", "Debugger", "CSS", "Log"] {
-            let session = Domain { attempt: 0, params: None, result: None, waiting: Vec::new() };
+            let session = Domain {
+                attempt: CommandNumber::default(),
+                params: None,
+                result: None,
+                waiting: Vec::new(),
+            };
             state.domains.insert(domain.to_owned(), session);
         }
         state

@@ -13,9 +13,9 @@ use crate::confinement::is_web;
 use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::requests::deferred_replies::ReplyBody;
 use crate::requests::purpose::Purpose;
-use crate::sessions::attach::warn_of_empty_url;
+use crate::sessions::attach::{OpenedBy, warn_of_empty_url};
 use crate::sessions::model::{Kind, Session};
-use crate::settings::auto_attach::SetAutoAttach;
+use crate::settings::auto_attach::{AutoAttach, ChildAttachment, SetAutoAttach};
 use crate::targets::model::Target;
 use crate::turn::Turn;
 
@@ -59,7 +59,7 @@ impl Relay {
                 && request.session.as_ref() == Some(&extension_session)
         });
         // After a failure nobody knows what Chrome does: the last one off is passed on to be safe.
-        if should == is && is_known && (should.is_some() || !is_off) {
+        if should == is && is_known && (should.is_on() || !is_off) {
             if is_off {
                 turn.ok(&asker);
             } else {
@@ -74,20 +74,24 @@ impl Relay {
         self.forward(session_ref, command, &extension_session, Purpose::AutoAttach, turn);
     }
 
-    /// What Chrome must do so that every session is told of what it wants: whether children wait.
-    fn auto_attach_for_all(&self, target_ref: TargetRef<'_>) -> Option<bool> {
-        self.auto_attach_requested(target_ref)
-            .or_else(|| self.has_use_for_children(target_ref).then_some(false))
+    /// Returns how Chrome must attach to children so that every session is told of what it wants.
+    fn auto_attach_for_all(&self, target_ref: TargetRef<'_>) -> ChildAttachment {
+        match self.auto_attach_requested(target_ref) {
+            ChildAttachment::Off if self.has_use_for_children(target_ref) => {
+                ChildAttachment::Running
+            }
+            requested => requested,
+        }
     }
 
-    /// What the sessions over a target asked for.
-    fn auto_attach_requested(&self, target_ref: TargetRef<'_>) -> Option<bool> {
-        let sessions = &self.target(target_ref)?.sessions;
-        sessions
+    /// Returns what the sessions over a target asked for.
+    fn auto_attach_requested(&self, target_ref: TargetRef<'_>) -> ChildAttachment {
+        let sessions = self.target(target_ref).map(|target| target.sessions.as_slice());
+        let requested = sessions
+            .unwrap_or_default()
             .iter()
-            .filter_map(|session_ref| self.clients.session(session_ref)?.auto_attach.as_ref())
-            .map(|wanted| wanted.wait)
-            .reduce(|one, other| one || other)
+            .filter_map(|session_ref| self.clients.session(session_ref)?.auto_attach.as_ref());
+        requested.map(AutoAttach::attachment).max().unwrap_or_default()
     }
 
     /// Whether the children of a target are of use though nobody asked for them there.
@@ -112,7 +116,7 @@ impl Relay {
     fn uses_children(&self, target_ref: TargetRef<'_>) -> bool {
         let Some(extension) = self.extensions.get(target_ref.connection) else { return false };
         let target = extension.targets.by_session(target_ref.session);
-        let is_on = target.is_some_and(|target| target.state.auto_attach.is_some());
+        let is_on = target.is_some_and(|target| target.state.auto_attach.is_on());
         let is_used = |child: &&Target| {
             child.sessions.iter().any(|session_ref| self.clients.session(session_ref).is_some())
         };
@@ -130,9 +134,9 @@ impl Relay {
             for target in extension.targets.iter() {
                 let (extension_session, is) = (&target.session, target.state.auto_attach);
                 // Whoever wishes it has asked for it, or will.
-                if self.auto_attach_requested(connection.target(extension_session)).is_none()
+                if !self.auto_attach_requested(connection.target(extension_session)).is_on()
                     && is != self.auto_attach_for_all(connection.target(extension_session))
-                    && (is.is_some() || extension.presence.is_connected())
+                    && (is.is_on() || extension.presence.is_connected())
                 {
                     due.push((connection, extension_session.clone()));
                 }
@@ -145,7 +149,7 @@ impl Relay {
             };
             target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
-            if should.is_some() {
+            if should.is_on() {
                 let command = (AUTO_ATTACH, params);
                 self.ask(
                     connection,
@@ -173,16 +177,21 @@ impl Relay {
         is_own: bool,
         turn: &mut Turn,
     ) {
-        let is_wished = self.auto_attach_requested(target_ref).is_some();
+        let is_wished = self.auto_attach_requested(target_ref).is_on();
         if is_own && (is_wished || self.uses_children(target_ref)) {
             // What is wished was asked for later, and has its own answer; what is used was on.
             return;
         }
         let Some(target) = self.target_mut(target_ref) else { return };
         // Nobody knows what Chrome does; whoever asks next is passed on.
-        target.state.auto_attach = None;
+        target.state.auto_attach = ChildAttachment::Off;
         if is_own {
-            self.send_to_target(target_ref, AUTO_ATTACH, Some(auto_attach_params(None)), turn);
+            self.send_to_target(
+                target_ref,
+                AUTO_ATTACH,
+                Some(auto_attach_params(ChildAttachment::Off)),
+                turn,
+            );
         }
     }
 
@@ -243,7 +252,8 @@ impl Relay {
         if wanted.filter.admits(&target.info.kind)
             && !self.is_announced_to(parent, extension_session)
         {
-            self.open_session(parent, extension_session, wanted.wait, true, turn);
+            let opened_by = OpenedBy::AutoAttach { may_wait: wanted.wait };
+            self.open_session(parent, extension_session, opened_by, turn);
         }
     }
 
@@ -337,7 +347,7 @@ impl Relay {
         let should = self.auto_attach_for_all(target_ref);
         let Some(target) = self.target_mut(target_ref) else { return };
         // After a failure nobody knows what Chrome does: then it is told to be safe.
-        if target.state.auto_attach != should || should.is_none() {
+        if target.state.auto_attach != should || !should.is_on() {
             target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));
             self.send_to_target(target_ref, AUTO_ATTACH, params, turn);
@@ -345,10 +355,10 @@ impl Relay {
     }
 }
 
-fn auto_attach_params(wanted: Option<bool>) -> Payload {
+fn auto_attach_params(wanted: ChildAttachment) -> Payload {
     Payload::of(&json!({
-        "autoAttach": wanted.is_some(),
-        "waitForDebuggerOnStart": wanted.unwrap_or(false),
+        "autoAttach": wanted.is_on(),
+        "waitForDebuggerOnStart": wanted == ChildAttachment::Waiting,
         "flatten": true,
     }))
 }

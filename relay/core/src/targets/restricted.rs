@@ -198,7 +198,7 @@ impl Relay {
         mut deferred: DeferredCommand,
         asker: Option<&Asker>,
     ) -> Result<Payload, Error> {
-        let number = self.commands;
+        let number = self.last_command;
         let target = self.target_mut(target_ref);
         let Some(restriction) = target.and_then(|target| target.restriction.as_mut()) else {
             return Err(Error::server(RESTRICTED));

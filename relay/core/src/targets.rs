@@ -1,6 +1,7 @@
 //! Targets as Chrome has them.
 
 pub(crate) mod announce;
+pub(crate) mod auto_attach;
 pub(crate) mod children;
 pub(crate) mod closing;
 pub(crate) mod discovery;
@@ -10,3 +11,4 @@ pub(crate) mod lookup;
 pub(crate) mod model;
 pub(crate) mod restricted;
 pub(crate) mod visibility;
+pub(crate) mod waiting;

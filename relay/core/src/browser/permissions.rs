@@ -3,18 +3,21 @@
 //! A client that names no site means the pages that it drives: what it grants counts at the sites of the
 //! controlled tabs, and goes along when they go elsewhere. No other site of the user's feels it.
 
+mod rules;
+
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use shared_protocol::{Extra, Feature, PermissionName, PermissionSetting, Permissions, Understood};
+use shared_protocol::{Extra, Feature, Permissions, Understood};
 
 use crate::Relay;
 use crate::asker::Asker;
-use crate::browser::cookies::key::origin;
+use crate::browser::permissions::rules::{
+    concerns_the_same, missing_consent, replace, rules, web_origin,
+};
 use crate::cdp::payload::{Payload, PermissionRule as Rule, RelayMessage};
 use crate::cdp::{Command, Error};
 use crate::ids::{ClientId, ConnectionId, SessionRef};
-use crate::policy::AgentsMay;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
@@ -25,24 +28,6 @@ type Proof = Understood<{ Feature::Permissions as u8 }>;
 
 /// How many rules one client may make.
 const MAX_RULES: usize = 1000;
-
-#[derive(Deserialize)]
-struct GrantPermissions {
-    origin: Option<String>,
-    permissions: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct SetPermission {
-    origin: Option<String>,
-    permission: PermissionDescriptor,
-    setting: String,
-}
-
-#[derive(Deserialize)]
-struct PermissionDescriptor {
-    name: String,
-}
 
 impl Relay {
     pub(crate) fn permission_command(
@@ -232,131 +217,5 @@ impl Relay {
         for connection in moved {
             self.apply_permissions(connection, None, Purpose::Forward, turn);
         }
-    }
-}
-
-/// The option that lets agents make such a rule, if it is needed and missing.
-fn missing_consent(rule: &Rule, may: AgentsMay) -> Option<&'static str> {
-    if rule.setting != PermissionSetting::Allow {
-        return None;
-    }
-    match rule.name {
-        PermissionName::Camera => (!may.camera).then_some("camera"),
-        PermissionName::Microphone => (!may.microphone).then_some("microphone"),
-        PermissionName::Clipboard => (!may.clipboard_read).then_some("clipboard-read"),
-        PermissionName::Geolocation | PermissionName::Notifications => None,
-    }
-}
-
-fn web_origin(url: &str) -> Option<String> {
-    let origin = origin(url)?.to_ascii_lowercase();
-    (origin.starts_with("http://") || origin.starts_with("https://")).then_some(origin)
-}
-
-fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
-    let rule = |name, origin, setting| Rule { name, origin, setting, extra: Extra::default() };
-    if command.method == "Browser.grantPermissions" {
-        let GrantPermissions { origin, permissions } = command.read_params()?;
-        let origin = origin.map(|url| origin_of(&url)).transpose()?;
-        let names: Vec<Option<PermissionName>> =
-            permissions.iter().map(|name| setting_of(name)).collect::<Result<_, _>>()?;
-        let allow = |name| rule(name, origin.clone(), PermissionSetting::Allow);
-        return Ok(names.into_iter().flatten().map(allow).collect());
-    }
-    let SetPermission { origin, permission, setting } = command.read_params()?;
-    let origin = origin.map(|url| origin_of(&url)).transpose()?;
-    let setting = match setting.as_str() {
-        "granted" => PermissionSetting::Allow,
-        "denied" => PermissionSetting::Block,
-        "prompt" => PermissionSetting::Ask,
-        other => return Err(Error::invalid_params(format!("Unknown permission setting: {other}"))),
-    };
-    Ok(setting_of(&permission.name)?.map(|name| rule(name, origin, setting)).into_iter().collect())
-}
-
-/// Puts new rules in the place of those about the same, and gives the latter.
-fn replace(rules: &mut Vec<Rule>, new: &[Rule]) -> Vec<Rule> {
-    let is_replaced = |old: &mut Rule| new.iter().any(|new| concerns_the_same(new, old));
-    let replaced = rules.extract_if(.., is_replaced).collect();
-    rules.extend(new.iter().cloned());
-    replaced
-}
-
-fn concerns_the_same(one: &Rule, other: &Rule) -> bool {
-    (one.name, &one.origin) == (other.name, &other.origin)
-}
-
-/// Clients name an origin by any address in it.
-fn origin_of(url: &str) -> Result<String, Error> {
-    let opaque = || Error::new(-32602, "Permission can't be granted to opaque origins.");
-    origin(url).map(str::to_ascii_lowercase).ok_or_else(opaque)
-}
-
-/// Chrome's content setting for a permission; `None` for what every page may do anyway.
-fn setting_of(permission: &str) -> Result<Option<PermissionName>, Error> {
-    match permission {
-        "geolocation" => Ok(Some(PermissionName::Geolocation)),
-        "notifications" => Ok(Some(PermissionName::Notifications)),
-        "videoCapture" | "camera" => Ok(Some(PermissionName::Camera)),
-        "audioCapture" | "microphone" => Ok(Some(PermissionName::Microphone)),
-        "clipboardReadWrite" | "clipboard-read" => Ok(Some(PermissionName::Clipboard)),
-        "clipboardSanitizedWrite" | "clipboard-write" => Ok(None),
-        known if UNREACHABLE.contains(&known) => Err(Error::server(format!(
-            "the permission {known} cannot be changed by an extension: set it in the browser"
-        ))),
-        other => Err(Error::new(-32602, format!("Unknown permission type: {other}"))),
-    }
-}
-
-/// Permissions that Chrome has, and extensions have no setting for.
-const UNREACHABLE: [&str; 36] = [
-    "ar",
-    "automaticFullscreen",
-    "backgroundFetch",
-    "backgroundSync",
-    "background-fetch",
-    "background-sync",
-    "accelerometer",
-    "cameraPanTiltZoom",
-    "capturedSurfaceControl",
-    "displayCapture",
-    "durableStorage",
-    "gyroscope",
-    "handTracking",
-    "idleDetection",
-    "idle-detection",
-    "keyboardLock",
-    "localFonts",
-    "localNetwork",
-    "localNetworkAccess",
-    "loopbackNetwork",
-    "local-fonts",
-    "magnetometer",
-    "midi",
-    "midiSysex",
-    "nfc",
-    "paymentHandler",
-    "payment-handler",
-    "periodicBackgroundSync",
-    "pointerLock",
-    "protectedMediaIdentifier",
-    "sensors",
-    "smartCard",
-    "storageAccess",
-    "storage-access",
-    "topLevelStorageAccess",
-    "wakeLockScreen",
-];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn permissions_become_content_settings_or_a_reason_why_not() {
-        assert_eq!(setting_of("videoCapture"), Ok(Some(PermissionName::Camera)));
-        assert_eq!(setting_of("clipboardSanitizedWrite"), Ok(None));
-        assert_eq!(setting_of("midi").unwrap_err().code, -32000);
-        assert_eq!(setting_of("nonsense").unwrap_err().code, -32602);
     }
 }

@@ -1,16 +1,16 @@
 //! Windows belong to the user. Clients may ask about them and move them, and nothing more unless
 //! the user allows it.
 
-use serde::{Deserialize, Serialize};
+mod messages;
+
+use serde::Deserialize;
 use serde_json::json;
-use shared_protocol::{
-    BrowserWindow, Extra, Feature, Payload as _, RequestId, TabQuery, TargetId, Understood,
-    WindowChange, WindowQuery, WindowState,
-};
+use shared_protocol::{BrowserWindow, Extra, Payload as _, TargetId, WindowChange};
 
 use crate::Relay;
 use crate::asker::Asker;
-use crate::cdp::payload::{Payload, RelayMessage};
+use crate::browser::windows::messages::{Bounds, WindowMessage, resized};
+use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
@@ -27,21 +27,6 @@ const NO_WINDOW: &str = "Browser window not found";
 
 /// How many windows a client is known to know; beyond, the oldest is forgotten.
 const MAX_WINDOWS: usize = 256;
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Bounds {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    left: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    width: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    height: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    window_state: Option<WindowState>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -279,67 +264,5 @@ impl Relay {
             }
             Ok(_) => turn.ok(&asker),
         }
-    }
-}
-
-/// Shows that the extension can be asked about windows.
-type Proof = Understood<{ Feature::Windows as u8 }>;
-
-enum WindowMessage {
-    OfPage(TargetId),
-    OfWindow(i64),
-    Change(WindowChange<Payload>),
-    Activate(TargetId),
-}
-
-impl WindowMessage {
-    fn with(self, id: RequestId, proof: Proof) -> RelayMessage {
-        let extra = Extra::default();
-        match self {
-            Self::OfPage(page) => {
-                let query = WindowQuery { target_id: Some(page), window_id: None, extra };
-                RelayMessage::GetWindow { id, query, proof }
-            }
-            Self::OfWindow(window) => {
-                let query = WindowQuery { target_id: None, window_id: Some(window), extra };
-                RelayMessage::GetWindow { id, query, proof }
-            }
-            Self::Change(change) => RelayMessage::SetWindow { id, change, proof },
-            Self::Activate(target_id) => {
-                RelayMessage::ActivateTab { id, tab: TabQuery { target_id, extra }, proof }
-            }
-        }
-    }
-}
-
-impl Bounds {
-    fn of(window: &BrowserWindow<Payload>) -> Self {
-        Self {
-            left: Some(window.left),
-            top: Some(window.top),
-            width: Some(window.width),
-            height: Some(window.height),
-            window_state: Some(window.state),
-        }
-    }
-}
-
-/// The window around a page of the wanted size: as much larger than it as it is.
-fn resized(
-    window: &BrowserWindow<Payload>,
-    width: Option<i64>,
-    height: Option<i64>,
-) -> WindowChange<Payload> {
-    let outer = |outer: i64, inner: Option<i64>, wanted: Option<i64>| {
-        Some(outer.saturating_add(wanted?).saturating_sub(inner.unwrap_or(outer)))
-    };
-    WindowChange {
-        window_id: window.window_id,
-        left: None,
-        top: None,
-        width: outer(window.width, window.content_width, width),
-        height: outer(window.height, window.content_height, height),
-        state: None,
-        extra: Extra::default(),
     }
 }

@@ -71,7 +71,7 @@ impl Relay {
             target.state.record(&method, params);
             match method.as_str() {
                 "Debugger.paused" => {
-                    self.target_paused(connection.target(&extension_session), params)
+                    self.target_paused(connection.target(&extension_session), params);
                 }
                 "Page.frameNavigated" => {
                     self.frame_navigated(connection.target(&extension_session), params, turn);
@@ -104,7 +104,7 @@ impl Relay {
         }
         match method.as_str() {
             "Inspector.targetCrashed" => {
-                self.announce_crash(connection.target(&extension_session), turn)
+                self.announce_crash(connection.target(&extension_session), turn);
             }
             "Inspector.targetReloadedAfterCrash" => {
                 if let Some(target) = self.target_mut(connection.target(&extension_session)) {

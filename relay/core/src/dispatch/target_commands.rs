@@ -88,7 +88,7 @@ impl Relay {
                 turn.ok(&Asker::new(session_ref, &command));
             }
             ("Tracing.start", _) => {
-                self.start_tracing(session_ref, &extension_session, command, turn)
+                self.start_tracing(session_ref, &extension_session, command, turn);
             }
             (tracing::END, _) => self.end_tracing(session_ref, &extension_session, command, turn),
             // It would hide failures from the user; clients that send it live well without.

@@ -195,7 +195,7 @@ impl Relay {
                 }
             }
             (Purpose::CloseAgain, Some(extension_session)) => {
-                self.close_again(connection.target(&extension_session), turn)
+                self.close_again(connection.target(&extension_session), turn);
             }
             (Purpose::Forward | Purpose::BlankPage | Purpose::DeferredCommand { .. }, _)
             | (

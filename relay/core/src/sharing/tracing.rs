@@ -60,7 +60,7 @@ impl Relay {
         let asker = Asker::new(session_ref, &command);
         match categories::limited(command) {
             Ok(command) => {
-                self.forward(session_ref, command, extension_session, Purpose::StartTrace, turn)
+                self.forward(session_ref, command, extension_session, Purpose::StartTrace, turn);
             }
             Err(error) => turn.fail(&asker, error),
         }

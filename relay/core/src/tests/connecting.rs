@@ -1,7 +1,7 @@
 //! Who is served, by which extension, until when.
 
 use super::*;
-use crate::MAX_CLIENTS;
+use crate::peers::joining::MAX_CLIENTS;
 
 #[test]
 fn a_client_without_an_extension_is_told_what_to_do() {

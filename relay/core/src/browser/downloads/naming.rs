@@ -100,7 +100,7 @@ impl Downloads {
 
 impl Download {
     /// Whether its file is wanted, and could be taken for another's.
-    fn is_nameless(&self) -> bool {
+    pub(super) fn is_nameless(&self) -> bool {
         self.is_wanted && self.chrome_id.is_none()
     }
 

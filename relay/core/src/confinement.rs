@@ -48,7 +48,7 @@ struct Dragged {
 }
 
 impl Confinement {
-    /// Why a command is not for this client.
+    /// Returns why a command is not for this client.
     pub(crate) fn refusal(&self, command: &Command) -> Option<Error> {
         match command.method.as_str() {
             "Page.navigate"
@@ -96,8 +96,8 @@ impl Confinement {
         Some(refused(&outside.display().to_string()))
     }
 
-    /// The command as Chrome is to get it: a script for new documents runs in those alone that its
-    /// client may see.
+    /// Returns the command as Chrome is to get it: a script for new documents runs in those alone
+    /// that its client may see.
     pub(crate) fn guarded(command: Command) -> Command {
         type Fields = serde_json::Map<String, serde_json::Value>;
         if command.method != "Page.addScriptToEvaluateOnNewDocument" {
@@ -116,13 +116,14 @@ impl Confinement {
     }
 }
 
-/// Whether a page may be shown to whoever is confined: it comes from the web, or is empty. A page that
-/// could not be loaded is Chrome's own, and shows nothing else.
+/// Returns whether a page may be shown to whoever is confined: it comes from the web, or is empty.
+/// A page that could not be loaded is Chrome's own, and shows nothing else.
 pub(crate) fn is_web(url: &str) -> bool {
     is_opened(url) || url == FAILED_PAGE || url == "about:srcdoc"
 }
 
-/// Whether whoever is confined may go there. Chrome, too, strips blanks and controls at the ends.
+/// Returns whether whoever is confined may go there. Chrome, too, strips blanks and controls at the
+/// ends.
 fn is_opened(url: &str) -> bool {
     let url = url.trim_matches(|c: char| c.is_ascii_control() || c == ' ');
     let Some((scheme, rest)) = url.split_once(':') else { return url.is_empty() };

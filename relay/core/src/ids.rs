@@ -72,12 +72,12 @@ impl fmt::Display for ConnectionId {
 }
 
 impl SessionRef {
-    /// The socket itself.
+    /// Returns the socket itself.
     pub(crate) fn root(client: ClientId) -> Self {
         Self { client, session: ClientSessionId::Root }
     }
 
-    /// The id that frames carry; the socket itself has none.
+    /// Returns the id that frames carry; the socket itself has none.
     pub(crate) fn on_wire(&self) -> Option<SessionId> {
         match &self.session {
             ClientSessionId::Root => None,
@@ -97,7 +97,7 @@ impl ExtensionSessionId {
         Self(on_wire)
     }
 
-    /// The id that messages to the extension carry. Clients' sessions are named after it.
+    /// Returns the id that messages to the extension carry. Clients' sessions are named after it.
     pub(crate) fn on_wire(&self) -> &SessionId {
         &self.0
     }

@@ -1,7 +1,13 @@
-//! The relay as a pure machine: inputs in, effects out, no socket, clock or randomness inside.
+//! The relay as a pure machine: inputs in, effects out. There is no socket, clock, file or randomness
+//! inside; time and ids are arguments.
 //!
 //! One task owns a [`Relay`], feeds it and performs what it returns, in order. A reply and the
 //! events around it are effects of the same list, so they can never overtake each other.
+//!
+//! The methods of [`Relay`] are spread over the folders below. A folder uses types and functions of the
+//! folders before it in this list, and of no other:
+//! `ids`, `cdp`, `confinement`, `policy`, `effect`, `input`, `asker`, `turn`, `settings`, `requests`,
+//! `sharing`, `sessions`, `targets`, `browser`, `peers`, `dispatch`, `status`.
 
 mod asker;
 mod browser;
@@ -142,7 +148,7 @@ impl Relay {
         }
     }
 
-    /// The instant at which the shell must send [`Input::DeadlinePassed`].
+    /// Returns the instant at which the shell must send [`Input::DeadlinePassed`].
     #[must_use]
     pub fn next_deadline(&self) -> Option<Instant> {
         let of_extensions = self.extensions.iter().flat_map(|(_, extension)| {

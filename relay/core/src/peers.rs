@@ -1,4 +1,6 @@
-//! The connected clients and extensions.
+//! The connected clients and extensions: who may connect, which extension serves a client, what an
+//! extension understands, and what happens while an extension is away. CDP commands and events pass
+//! through to `dispatch`.
 
 pub(crate) mod clients;
 pub(crate) mod extensions;

@@ -1,4 +1,6 @@
-//! Targets as Chrome has them.
+//! Targets as Chrome has them: tabs, and the children of tabs. They come, change and go here, clients
+//! that asked are told of them in Chrome's order, and confined clients see only those that show the web.
+//! Commands are answered elsewhere.
 
 pub(crate) mod announce;
 pub(crate) mod auto_attach;

@@ -21,7 +21,7 @@ use key::web_host;
 use queries::CookieAction;
 pub(crate) use queries::CookieQueries;
 
-/// Whether a command reaches beyond its page into the profile.
+/// Returns whether a command reaches beyond its page into the profile.
 pub(crate) fn is_profile_command(method: &str) -> bool {
     matches!(
         method,
@@ -159,8 +159,8 @@ impl Relay {
         !cookies.iter().all(|cookie| cookie.is_of_any(&open))
     }
 
-    /// Whether the site that a command names is open in a controlled tab. Each command has a name
-    /// of its own for it, and Chrome does not look at the other's.
+    /// Returns whether the site that a command names is open in a controlled tab. Each command has
+    /// a name of its own for it, and Chrome does not look at the other's.
     fn names_open_site(&self, session_ref: &SessionRef, command: &Command) -> bool {
         #[derive(Deserialize)]
         struct Origin {
@@ -183,7 +183,7 @@ impl Relay {
     }
 }
 
-/// The cookies that a command sets, which may be one.
+/// Returns the cookies that a command sets, which may be one.
 fn new_cookies(command: &Command) -> Result<Vec<NewCookie>, Error> {
     command
         .read_params::<NewCookies>()

@@ -87,7 +87,7 @@ impl Relay {
         Ok(Payload::empty_object())
     }
 
-    /// The sessions for which `wanted` holds, of clients that may know of a download.
+    /// Returns the sessions for which `wanted` holds, of clients that may know of a download.
     fn download_seats(
         &self,
         connection: ConnectionId,

@@ -1,4 +1,4 @@
-//! Folders for file inputs. Chrome reads one only for a tab that is shown: behind another it answers
+//! Folders for file inputs. Chrome reads one only for a tab that is shown: for a hidden one it answers
 //! that all is well and does nothing, and clients wait for the page to notice.
 
 use serde::Deserialize;

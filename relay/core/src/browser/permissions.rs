@@ -143,7 +143,7 @@ impl Relay {
         })
     }
 
-    /// The rules of all clients, for the sites where they count in this moment.
+    /// Returns the rules of all clients, for the sites where they count in this moment.
     fn rules_in_force(&self, connection: ConnectionId) -> Vec<Rule> {
         let (all, web) =
             (self.open_origins(connection, false), self.open_origins(connection, true));
@@ -163,7 +163,7 @@ impl Relay {
         rules
     }
 
-    /// The sites of the controlled tabs, and those that clients take them to.
+    /// Returns the sites of the controlled tabs, and those that clients take them to.
     fn open_origins(&self, connection: ConnectionId, for_confined: bool) -> BTreeSet<String> {
         let Some(extension) = self.extensions.get(connection) else { return BTreeSet::new() };
         let tabs = extension.targets.tabs();

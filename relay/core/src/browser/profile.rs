@@ -33,7 +33,8 @@ impl Relay {
         }
     }
 
-    /// The tab that stands for the browser: the one that the client used last, else the first.
+    /// Returns the tab that stands for the browser: the one that the client used last, else the
+    /// first.
     pub(crate) fn any_tab(&self, session_ref: &SessionRef) -> Result<ExtensionSessionId, Error> {
         let last_use = |tab: &&Target| {
             let own = tab.sessions.iter().filter(|other| other.client == session_ref.client);
@@ -47,7 +48,7 @@ impl Relay {
         tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(session_ref))
     }
 
-    /// Why there is no tab that could answer.
+    /// Returns why there is no tab that could answer.
     pub(crate) fn no_tab(&self, session_ref: &SessionRef) -> Error {
         let extension = self.extension_of(session_ref);
         let tabs = extension
@@ -60,7 +61,7 @@ impl Relay {
         })
     }
 
-    /// The profile's own context, which every client drives.
+    /// Returns the profile's own context, which every client drives.
     pub(crate) fn context_of(&self, session_ref: &SessionRef) -> String {
         self.extension_of(session_ref)
             .and_then(|extension| extension.context.clone())

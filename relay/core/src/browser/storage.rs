@@ -1,4 +1,4 @@
-//! What sites keep. A client reaches that of the sites that are open in controlled tabs; of the rest,
+//! The storage of sites. A client reaches that of the sites that are open in controlled tabs; of the rest,
 //! even the amount would tell where the user has been.
 
 use serde::Deserialize;

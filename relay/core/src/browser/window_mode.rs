@@ -1,4 +1,4 @@
-//! Whether tabs that clients open go beside the user's, or into a window of their own.
+//! The window mode: tabs that clients open go beside the user's, or into a window of their own.
 //!
 //! The relay has a mode, which extensions are told when they connect and when it changes. A client
 //! may want another for itself, which goes along with each tab that it opens.
@@ -39,7 +39,7 @@ impl Relay {
         }
     }
 
-    /// What the extension is told about a tab that is opened for whoever came last.
+    /// Returns what the extension is told about a tab that is opened for whoever came last.
     pub(crate) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
         let client = self.clients.all_of(connection).last()?;
         Some(Payload::of(
@@ -47,7 +47,7 @@ impl Relay {
         ))
     }
 
-    /// `Target.createTarget` with the client's wish.
+    /// `Target.createTarget` with the window mode that the client wants.
     pub(crate) fn with_wanted_window(&self, client: ClientId, command: Command) -> Command {
         let client = self.clients.get(client);
         let Some(wish) =
@@ -60,7 +60,7 @@ impl Relay {
         Command { params: Some(Payload::of(&fields)), ..command }
     }
 
-    /// What a client wants, if its extension can do it.
+    /// Returns what a client wants, if its extension can do it.
     fn wanted_window(&self, connection: ConnectionId, wanted: Option<bool>) -> Option<bool> {
         let extension = self.extensions.get(connection)?;
         wanted.filter(|_| extension.features.has(Feature::WindowMode))

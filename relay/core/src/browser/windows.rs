@@ -108,8 +108,8 @@ impl Relay {
         }
     }
 
-    /// The page whose window is meant: the one that is named, else the session's own. A frame is in
-    /// its page's window, a worker in none.
+    /// Returns the page whose window is meant: the one that is named, else the session's own. A
+    /// frame is in its page's window, a worker in none.
     fn page_for_window(
         &self,
         session_ref: &SessionRef,

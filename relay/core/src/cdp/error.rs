@@ -20,7 +20,7 @@ impl Error {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The code Chrome gives to what can be understood but not done.
+    /// Returns the code Chrome gives to what can be understood but not done.
     pub fn server(message: impl Into<String>) -> Self {
         Self::new(-32000, message)
     }
@@ -43,8 +43,8 @@ impl Error {
         Self::new(-32001, "Session with given id not found.")
     }
 
-    /// What an extension says went wrong: `chrome.debugger` gives a CDP error as JSON text, and
-    /// errors of its own as plain text.
+    /// Returns what an extension says went wrong: `chrome.debugger` gives a CDP error as JSON text,
+    /// and errors of its own as plain text.
     #[must_use]
     pub fn from_extension(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_else(|_| Self::server(text))

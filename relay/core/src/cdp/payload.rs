@@ -40,7 +40,7 @@ impl Payload {
         Self(text)
     }
 
-    /// The JSON text.
+    /// Returns the JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.get()

@@ -25,7 +25,7 @@ impl Filter {
 }
 
 impl Default for Filter {
-    /// What Chrome takes when a client gives none: everything but browsers and tabs.
+    /// Returns what Chrome takes when a client gives none: everything but browsers and tabs.
     fn default() -> Self {
         let exclude = |kind: &str| Entry { exclude: true, kind: Some(kind.to_owned()) };
         Self(vec![exclude("browser"), exclude("tab"), Entry { exclude: false, kind: None }])

@@ -25,7 +25,7 @@ impl BrowserVersion {
         Self { product, user_agent }
     }
 
-    /// The result of `Browser.getVersion`.
+    /// Returns the result of `Browser.getVersion`.
     #[must_use]
     pub fn cdp(&self) -> Value {
         json!({
@@ -44,7 +44,7 @@ impl BrowserVersion {
         format!("{}.{}", major / 10, major % 10)
     }
 
-    /// The body of `/json/version`; some clients refuse one that lacks any of these.
+    /// Returns the body of `/json/version`; some clients refuse one that lacks any of these.
     #[must_use]
     pub fn http(&self, web_socket_debugger_url: &str) -> Value {
         json!({

@@ -1,4 +1,4 @@
-//! The commands that a tab's debugger does not know and a browser would: the relay answers them.
+//! Commands that a tab's debugger does not know and a browser would: the relay answers them.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const NO_CONTEXTS: &str = "Browser contexts are not supported: this endpoint dri
 /// How long a tab may take to open.
 const OPENING: Duration = Duration::from_secs(30);
 
-/// Whether a command on a target's session is the relay's to answer.
+/// Returns whether a command on a target's session is the relay's to answer.
 pub(crate) fn serves_on_target(method: &str) -> bool {
     method.starts_with("Browser.")
         || (method.starts_with("Target.") && method != "Target.setAutoAttach")

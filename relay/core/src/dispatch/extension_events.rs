@@ -1,4 +1,4 @@
-//! Who gets an event of a target: the sessions that asked for its kind, and no other.
+//! Events of an extension: what the relay learns from each, and which sessions receive it.
 
 use serde::Deserialize;
 use shared_protocol::{AttachedToTarget, CdpEvent, DetachedFromTarget, LogLevel, Payload as _};

@@ -1,5 +1,5 @@
-//! Commands on a session over a target. Most pass on as they are; those whose effect the other
-//! sessions over the same target would feel are shared out first.
+//! Commands on a session over a target. Most are forwarded as they are; those that would change something
+//! for the other sessions over the same target go to `sharing` first.
 
 use shared_protocol::LogLevel;
 

@@ -85,7 +85,7 @@ impl Clients {
         self.0.values().filter(move |client| client.connection == connection)
     }
 
-    /// The sessions, of all clients of an extension, for which `wanted` holds.
+    /// Returns the sessions, of all clients of an extension, for which `wanted` holds.
     pub(crate) fn sessions(
         &self,
         connection: ConnectionId,

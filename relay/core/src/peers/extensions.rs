@@ -63,7 +63,7 @@ impl Extension {
         BrowserVersion::of(Some(&self.user_agent), self.hello.browser_version.as_deref())
     }
 
-    /// What the user is to know about it.
+    /// Returns what the user is to know about it.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.missing_features.iter().map(|feature| self.too_old_for(feature)).collect()
     }
@@ -120,7 +120,7 @@ impl Extensions {
         self.0.iter().map(|(connection, extension)| (*connection, extension))
     }
 
-    /// Those that can be talked to, oldest connection first.
+    /// Returns those that can be talked to, oldest connection first.
     pub(crate) fn connected(&self) -> impl DoubleEndedIterator<Item = (ConnectionId, &Extension)> {
         self.iter().filter(|(_, extension)| extension.presence.is_connected())
     }
@@ -129,7 +129,7 @@ impl Extensions {
         self.0.iter_mut().map(|(connection, extension)| (*connection, extension))
     }
 
-    /// The newest connection of an installation: while a worker reconnects, there are two.
+    /// Returns the newest connection of an installation: while a worker reconnects, there are two.
     pub(crate) fn newest(&self, key: &StableKey) -> Option<ConnectionId> {
         self.iter()
             .rev()
@@ -137,12 +137,12 @@ impl Extensions {
             .map(|(connection, _)| connection)
     }
 
-    /// How many there are, of those that have proven themselves or of the others.
+    /// Returns how many there are, of those that have proven themselves or of the others.
     pub(crate) fn count(&self, proven: bool) -> usize {
         self.iter().filter(|(_, extension)| extension.proven == proven).count()
     }
 
-    /// Whether a newcomer that has not proven itself poses as one that has.
+    /// Returns whether a new extension that has not proven itself claims to be one that has.
     pub(crate) fn is_impersonating(&self, hello: &ExtensionHello, key: &StableKey) -> bool {
         let is_same = |it: &Extension| {
             &it.stable_key == key
@@ -151,13 +151,13 @@ impl Extensions {
         self.iter().any(|(_, extension)| extension.proven && is_same(extension))
     }
 
-    /// The newest connection of the installation that this one belongs to.
+    /// Returns the newest connection of the installation that this one belongs to.
     pub(crate) fn current_connection(&self, connection: ConnectionId) -> ConnectionId {
         let key = self.get(connection).map(|extension| &extension.stable_key);
         key.and_then(|key| self.newest(key)).unwrap_or(connection)
     }
 
-    /// The extension for a client: the one it names by connection or stable key, else the only
+    /// Returns the extension for a client: the one it names by connection or stable key, else the only
     /// one, else the only one with tabs. One whose worker is just away counts if no other does. One
     /// that has not proven itself counts only if no other has.
     ///
@@ -198,7 +198,7 @@ impl Extensions {
         }
     }
 
-    /// The extension that has a target, and what a session of it is.
+    /// Returns the extension that has a target, and what a session of it is.
     pub(crate) fn with_target(&self, id: &TargetId) -> Option<(ConnectionId, Kind)> {
         // Anybody can claim to have a target of this id.
         let (proven, others): (Vec<_>, Vec<_>) =
@@ -214,7 +214,7 @@ impl Extensions {
         })
     }
 
-    /// What a client can choose from. A close reason holds 123 bytes.
+    /// Returns what a client can choose from. A close reason holds 123 bytes.
     fn choices(&self, connections: &[ConnectionId]) -> String {
         let choice = |connection: &ConnectionId| {
             let browser = self.get(*connection)?.hello.browser.as_deref().unwrap_or("browser");

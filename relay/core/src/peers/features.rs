@@ -1,4 +1,4 @@
-//! What not every extension understands: asked for here, and said once when it is missing.
+//! Features that not every extension has: their proofs, and one warning when one is missing.
 
 use shared_protocol::{Extra, Feature, LogLevel, Notice, Understood};
 
@@ -9,8 +9,8 @@ use crate::ids::{ConnectionId, SessionRef};
 use crate::turn::Turn;
 
 impl Relay {
-    /// The proof that an extension understands what is to be sent to it, if it does. If not, the
-    /// user hears which side to update, once per connection.
+    /// Returns the proof that an extension understands what is to be sent to it, if it does. If
+    /// not, the user hears which side to update, once per connection.
     pub(crate) fn proof<const FEATURE: u8>(
         &mut self,
         connection: ConnectionId,

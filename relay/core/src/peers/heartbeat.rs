@@ -40,7 +40,7 @@ impl Relay {
 }
 
 impl Extension {
-    /// Whether something is wrong with it: a worker that lives answers pings.
+    /// Returns whether it has been silent for too long: a worker that lives answers pings.
     pub(crate) fn is_silent(&self, now: Instant) -> bool {
         self.answers_pings && now.saturating_duration_since(self.last_message_at) >= MAX_SILENCE
     }

@@ -1,4 +1,4 @@
-//! What extensions say.
+//! Messages of extensions.
 
 use std::time::Instant;
 

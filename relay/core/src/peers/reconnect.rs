@@ -1,5 +1,5 @@
-//! An extension's worker may die and come back at any time. Its tabs stay attached meanwhile, so
-//! its clients are kept, and what they send waits, until it is back or too long gone.
+//! Chrome may end an extension's worker at any time, and start it again. Tabs stay attached meanwhile,
+//! so the clients are kept, and their commands wait until the worker is back or has been away too long.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

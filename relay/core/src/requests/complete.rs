@@ -221,7 +221,7 @@ impl Relay {
     }
 }
 
-/// What Chrome answers when a target has closed.
+/// Returns what Chrome answers when a target has closed.
 pub(crate) fn closed() -> Payload {
     Payload::of(&json!({ "success": true }))
 }

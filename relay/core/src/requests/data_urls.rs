@@ -9,7 +9,7 @@ use crate::cdp::{Command, Error};
 const REFUSED: &str = "Chrome lets no extension take a tab to a data: address; \
                        give the page its content instead, with page.setContent() for example";
 
-/// Whether a command takes a page to such an address.
+/// Returns whether a command takes a page to such an address.
 pub(crate) fn is_wanted_by(command: &Command) -> bool {
     #[derive(Deserialize)]
     struct Navigate {

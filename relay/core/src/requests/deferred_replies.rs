@@ -1,4 +1,4 @@
-//! Answers of ours that must not overtake Chrome's.
+//! Replies of the relay that must not overtake replies of Chrome.
 //!
 //! A client may take events only after an earlier answer: Playwright listens for execution contexts
 //! once it has the frame tree. What the relay replays by itself waits until Chrome has answered what
@@ -69,12 +69,12 @@ impl DeferredReplies {
         self.waiting.iter().map(|deferred| deferred.asker().clone()).collect()
     }
 
-    /// Whether one of them says that a domain is on.
+    /// Returns whether one of them says that a domain is on.
     pub(crate) fn enable(&self, domain: &str) -> bool {
         self.waiting.iter().any(|deferred| deferred.enables(domain))
     }
 
-    /// Those whom it has not yet been answered that a domain is on.
+    /// Returns those whom it has not yet been answered that a domain is on.
     pub(crate) fn take_enables(&mut self, domain: &str) -> Vec<Asker> {
         let all = std::mem::take(&mut self.waiting);
         let (taken, rest): (VecDeque<DeferredReply>, _) =
@@ -83,7 +83,7 @@ impl DeferredReplies {
         taken.into_iter().map(|deferred| deferred.asker).collect()
     }
 
-    /// The domains that they say are on.
+    /// Returns the domains that they say are on.
     pub(crate) fn domains(&self) -> impl Iterator<Item = &String> {
         self.waiting.iter().filter_map(|deferred| match &deferred.answer {
             ReplyBody::Enabled(domain) => Some(domain),

@@ -29,9 +29,9 @@ pub(crate) struct Requests {
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) connection: ConnectionId,
-    /// The real session it went to, whose end is its end.
+    /// The extension's session that it went to, whose end is its end.
     pub(crate) session: Option<ExtensionSessionId>,
-    /// Who gets the reply; `None` when the relay asked for itself, or the asker has gone.
+    /// The command that gets the reply; `None` when the relay asked for itself, or the client has gone.
     pub(crate) asker: Option<Asker>,
     pub(crate) purpose: Purpose,
     pub(crate) deadline: Option<Instant>,
@@ -73,7 +73,7 @@ impl Request {
         Self { on_refusal, ..self }
     }
 
-    /// The domain that it switches on, and where.
+    /// Returns the domain that it switches on, and where.
     pub(crate) fn enables(&self) -> Option<(&ExtensionSessionId, &str)> {
         let Purpose::Enable { domain, .. } = &self.purpose else { return None };
         Some((self.session.as_ref()?, domain))
@@ -97,19 +97,20 @@ impl Requests {
         id
     }
 
-    /// As [`Requests::add`], under an id from [`Requests::unasked`].
+    /// As [`Requests::add`], under an id from [`Requests::next_id`].
     pub(crate) fn insert(&mut self, id: RequestId, request: Request) {
         self.deadlines.extend(request.deadline.map(|at| (at, id)));
         self.pending.insert(id, request);
     }
 
-    /// An id for a command whose answer nobody waits for.
+    /// Returns an id that no message to an extension has had.
     pub(crate) fn next_id(&mut self) -> RequestId {
         self.last_id += 1;
         RequestId(self.last_id)
     }
 
-    /// The request that a reply of this connection answers; a late or foreign reply answers none.
+    /// Returns the request that a reply of this connection answers; a late or foreign reply answers
+    /// none.
     pub(crate) fn answer(&mut self, connection: ConnectionId, id: RequestId) -> Option<Request> {
         if self.pending.get(&id)?.connection != connection {
             return None;
@@ -148,7 +149,7 @@ impl Requests {
         }
     }
 
-    /// Takes out, oldest first, every request that `ends` says has ended.
+    /// Takes out, oldest first, every request for which `ends` holds.
     pub(crate) fn take_where(
         &mut self,
         mut ends: impl FnMut(&Request) -> bool,
@@ -160,7 +161,7 @@ impl Requests {
         ended
     }
 
-    /// Nobody waits any more at these seats. Gives those who did.
+    /// Forgets the askers of the sessions that have gone, and returns them.
     pub(crate) fn drop_askers(&mut self, gone: impl Fn(&SessionRef) -> bool) -> Vec<Asker> {
         let mut askers = Vec::new();
         let over = self.take_where(|request| match &request.asker {
@@ -181,12 +182,12 @@ impl Requests {
         askers
     }
 
-    /// Whether somebody waits for the answer to a command.
+    /// Returns whether somebody waits for the answer to a command.
     pub(crate) fn is_pending(&self, id: RequestId) -> bool {
         self.pending.contains_key(&id)
     }
 
-    /// Whether such a request waits for its answer.
+    /// Returns whether such a request waits for its answer.
     pub(crate) fn any(&self, matching: impl Fn(&Request) -> bool) -> bool {
         self.pending.values().any(matching)
     }
@@ -198,9 +199,9 @@ impl Requests {
         }
     }
 
-    /// Who waits for what a page runs in this moment, as far as can be told. A page runs one thing
-    /// after the other: the first that was asked after the last that has ended; what is older waits
-    /// for something itself.
+    /// Guesses which client's script a page is running. A page runs one script at a time, so it is
+    /// the oldest pending request that is newer than the last one that was completed; older ones
+    /// await a promise.
     pub(crate) fn running_client(
         &self,
         target_ref: TargetRef<'_>,
@@ -228,7 +229,7 @@ impl Requests {
     }
 }
 
-/// Whether a command is one that answers at once unless its tab is frozen. An evaluation or a
+/// Returns whether a command is one that answers at once unless its tab is frozen. An evaluation or a
 /// navigation may rightly take for ever.
 pub(crate) fn is_quick(method: &str) -> bool {
     method.ends_with(".enable")

@@ -5,12 +5,12 @@ use crate::ids::{CommandNumber, SessionRef};
 use crate::requests::data_urls;
 use crate::requests::rollback::Rollback;
 
-/// What the answer to a request is to the relay, beyond something to pass on.
+/// What the relay does with the answer to a request, beyond passing it on.
 #[derive(Debug)]
 pub(crate) enum Purpose {
     /// Nothing.
     Forward,
-    /// It says whether Chrome takes a wish; if not, what was wished before counts.
+    /// It says whether Chrome takes a setting; if not, the earlier value is restored.
     OverrideValue(Rollback),
     /// It ends something that runs the page's own code, which may open a dialog.
     RunsPage { opens_data: bool },
@@ -54,7 +54,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// What a command that is passed on as it is means.
+    /// Returns what a command that is passed on as it is means.
     pub(crate) fn of(command: &Command) -> Self {
         let runs_page = command.method.starts_with("Input.")
             || matches!(
@@ -72,7 +72,7 @@ impl Purpose {
         Self::RunsPage { opens_data: data_urls::is_wanted_by(command) }
     }
 
-    /// Whether the answer matters even when nobody waits for it any more.
+    /// Returns whether the answer matters even when nobody waits for it any more.
     pub(crate) fn outlives_its_asker(&self) -> bool {
         match self {
             Self::Enable { .. }

@@ -66,7 +66,7 @@ impl OnRefusal {
     }
 }
 
-/// Whether a command only says how a page is to be from now on.
+/// Returns whether a command only says how a page is to be from now on.
 fn is_setup(method: &str) -> bool {
     let (domain, name) = method.split_once('.').unwrap_or_default();
     matches!(name, "enable" | "disable" | "setAutoAttach" | "runIfWaitingForDebugger")
@@ -88,7 +88,7 @@ fn is_setup(method: &str) -> bool {
             )
 }
 
-/// Whether Chrome refuses the page that a tab shows, rather than the command.
+/// Returns whether Chrome refuses the page that a tab shows, rather than the command.
 pub(crate) fn is_refusal(error: &Error) -> bool {
     [
         "Cannot attach to this target",
@@ -100,7 +100,7 @@ pub(crate) fn is_refusal(error: &Error) -> bool {
     .any(|refusal| error.message.starts_with(refusal))
 }
 
-/// What Chrome answers to an evaluation that throws.
+/// Returns what Chrome answers to an evaluation that throws.
 pub(crate) fn exception() -> Payload {
     let error = json!({
         "type": "object",

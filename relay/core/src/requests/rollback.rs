@@ -1,5 +1,5 @@
-//! What a client asks for is remembered when it asks, so that it goes with the client. If Chrome
-//! does not take it, what was wished before counts again.
+//! A setting is recorded when a client sends it, so that it ends with the client. If Chrome refuses
+//! it, the earlier value is restored.
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -9,7 +9,7 @@ use crate::settings::interception::InterceptionPatterns;
 use crate::settings::overrides::{OverrideValue, Setting};
 use crate::turn::Turn;
 
-/// What was wished before.
+/// The value before a command, in case Chrome refuses the command.
 #[derive(Debug)]
 pub(crate) enum Rollback {
     Override {
@@ -32,7 +32,7 @@ pub(crate) enum Rollback {
 }
 
 impl Relay {
-    /// A wish was refused. One that has been replaced meanwhile is none any more.
+    /// Restores the earlier value, unless the refused one has been replaced meanwhile.
     pub(crate) fn roll_back(&mut self, asker: &Asker, before: Rollback, turn: &mut Turn) {
         match before {
             Rollback::Override { setting, since, wish } => {

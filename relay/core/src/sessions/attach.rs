@@ -162,7 +162,7 @@ impl Relay {
         Some(session_id)
     }
 
-    /// The session on a target that was announced on this one.
+    /// Returns the session on a target that was announced on this one.
     fn session_below(
         &self,
         session_ref: &SessionRef,

@@ -71,7 +71,7 @@ impl Relay {
         }
     }
 
-    /// Whether a session over this real one has been announced on `parent` already.
+    /// Returns whether a session over this real one has been announced on `parent` already.
     pub(crate) fn is_announced_to(
         &self,
         parent: &SessionRef,

@@ -1,5 +1,5 @@
-//! The sessions of one client. Each is the client's own, though several may stand on one real
-//! session of the extension.
+//! The sessions of one client. Each is the client's own, though several may share one session of the
+//! extension.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub(crate) struct Session {
 pub(crate) enum Kind {
     /// Attached to the browser that the relay pretends to be.
     Browser,
-    /// Attached to the tab around a page; the page's real session names it.
+    /// Attached to the tab around a page, which the extension's session of the page names.
     Tab { page: ExtensionSessionId },
     /// Attached to a target, over the extension's session of it.
     Target(Box<TargetSession>),
@@ -58,7 +58,7 @@ pub(crate) struct DownloadBehavior {
     pub(crate) events: bool,
 }
 
-/// A session over a real one that others may stand on too: what it asked for is its own.
+/// A client session over an extension's session, which others may share: what it asked for is its own.
 #[derive(Debug)]
 pub(crate) struct TargetSession {
     /// The extension's session.
@@ -97,22 +97,22 @@ impl Session {
         Self { parent, automatic: false, discover: None, auto_attach: None, downloads: None, kind }
     }
 
-    /// The extension's session below it, if it is attached to a target.
+    /// Returns the extension's session below it, if it is attached to a target.
     pub(crate) fn extension_session(&self) -> Option<&ExtensionSessionId> {
         self.kind.extension_session()
     }
 
-    /// Whether it follows targets of this kind.
+    /// Returns whether it follows targets of this kind.
     pub(crate) fn follows(&self, info: &TargetInfo) -> bool {
         self.discover.as_ref().is_some_and(|filter| filter.admits(&info.kind))
     }
 
-    /// Whether it is attached to the browser, and to all tabs that come.
+    /// Returns whether it is attached to the browser, and to all tabs that come.
     pub(crate) fn is_browser_with_auto_attach(&self) -> bool {
         matches!(self.kind, Kind::Browser) && self.auto_attach.is_some()
     }
 
-    /// Whether it is attached to the tab around this page.
+    /// Returns whether it is attached to the tab around this page.
     pub(crate) fn is_tab_of(&self, wanted: &ExtensionSessionId) -> bool {
         match &self.kind {
             Kind::Tab { page } => page == wanted,
@@ -153,12 +153,12 @@ impl TargetSession {
         }
     }
 
-    /// Whether it gets a domain's events, or will when it is its turn.
+    /// Returns whether it gets a domain's events, or will when it is its turn.
     pub(crate) fn wants_domain(&self, domain: &str) -> bool {
         self.domains.contains(domain) || self.replies.enable(domain)
     }
 
-    /// The domains that it uses, or will.
+    /// Returns the domains that it uses, or will.
     pub(crate) fn wanted_domains(&self) -> BTreeSet<String> {
         self.domains.iter().chain(self.replies.domains()).cloned().collect()
     }
@@ -216,7 +216,7 @@ impl Sessions {
         self.0.get_mut(id)
     }
 
-    /// The socket's own comes first.
+    /// Returns the socket's own comes first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&ClientSessionId, &Session)> {
         self.0.iter()
     }
@@ -225,7 +225,7 @@ impl Sessions {
         self.0.values().any(wanted)
     }
 
-    /// The names of the sessions for which `wanted` holds.
+    /// Returns the names of the sessions for which `wanted` holds.
     pub(crate) fn matching(&self, wanted: impl Fn(&Session) -> bool) -> Vec<ClientSessionId> {
         self.0.iter().filter(|(_, session)| wanted(session)).map(|(id, _)| id.clone()).collect()
     }

@@ -1,4 +1,4 @@
-//! A session ends: what it asked for goes with it, and nothing of anybody else's.
+//! A session ends: what it asked for is released, and nothing that other sessions asked for.
 
 use shared_protocol::{CloseCode, DetachedFromTarget, Extra, SessionId, TargetId};
 
@@ -84,7 +84,7 @@ impl Relay {
         self.revision += 1;
     }
 
-    /// Undoes what a session did to its target, if there still is one.
+    /// Releases what a session wanted of its target, if the target is still there.
     fn release_session(
         &mut self,
         connection: ConnectionId,
@@ -153,7 +153,7 @@ impl Relay {
         }
     }
 
-    /// Those of a session that wait for a domain which another one switches on.
+    /// Returns those of a session that wait for a domain which another one switches on.
     fn take_waiting(
         &mut self,
         connection: ConnectionId,

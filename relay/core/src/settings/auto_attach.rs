@@ -23,7 +23,7 @@ pub(crate) struct SetAutoAttach {
 }
 
 impl SetAutoAttach {
-    /// What is wanted, if anything.
+    /// Returns what is wanted, if anything.
     pub(crate) fn wanted(self) -> Option<AutoAttach> {
         self.auto_attach.then(|| AutoAttach {
             wait: self.wait_for_debugger_on_start,

@@ -1,4 +1,4 @@
-//! Which requests a session wants to intercept.
+//! The requests that a session wants to intercept.
 
 use serde::Deserialize;
 use serde_json::Value;

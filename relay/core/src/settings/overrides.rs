@@ -1,4 +1,5 @@
-//! How the wishes for one setting become one value, and how it is given back.
+//! Settings that sessions override: how the values of several sessions become one, and how the
+//! override is cleared.
 
 mod merged;
 mod table;
@@ -14,7 +15,7 @@ use crate::cdp::payload::Payload;
 use crate::ids::CommandNumber;
 use table::{ALIASES, RULES};
 
-/// What one session wishes.
+/// The settings that one session overrides.
 #[derive(Debug, Default)]
 pub(crate) struct Overrides(pub(crate) BTreeMap<Setting, OverrideValue>);
 
@@ -30,7 +31,7 @@ impl Overrides {
         self.0.keys().any(|setting| setting.method() == method)
     }
 
-    /// Puts back what was wished before, unless something else has been wished since.
+    /// Restores the earlier value, unless another has been set since.
     pub(crate) fn roll_back(
         &mut self,
         setting: &Setting,
@@ -56,9 +57,9 @@ pub(crate) struct Rule {
 
 #[derive(Debug, Clone, Copy)]
 enum Combine {
-    /// The last wish counts.
+    /// The last value counts.
     Latest,
-    /// It is on when anybody wishes so; the parameter that says so.
+    /// It is on while any session wants it; the parameter that says so.
     Any(&'static str),
     /// The headers of all, later ones over earlier ones.
     Headers,
@@ -74,7 +75,7 @@ pub(crate) struct Setting {
 }
 
 impl Rule {
-    /// The rule for a command that overrides a setting, or gives it back.
+    /// Returns the rule for a command that overrides a setting, or gives it back.
     pub(crate) fn of(method: &str) -> Option<&'static Self> {
         let method = canonical(method);
         RULES.iter().find(|rule| [rule.method, rule.reset.0].contains(&method))
@@ -88,17 +89,17 @@ impl Rule {
         Setting { rule: self, which }
     }
 
-    /// Whether the value is made of all wishes, not one of them.
+    /// Returns whether the value is merged from all sessions.
     pub(crate) fn merges(&self) -> bool {
         matches!(self.combine, Combine::Headers | Combine::Blocked)
     }
 
-    /// Whether one who does not wish it has nothing to say.
+    /// Returns whether `false` of one session is ignored while another wants `true`.
     pub(crate) fn is_flag(&self) -> bool {
         matches!(self.combine, Combine::Any(_))
     }
 
-    /// Whether these parameters ask for nothing but what is without them.
+    /// Returns whether the parameters clear the override.
     pub(crate) fn clears(&self, command: &Command) -> bool {
         let method = canonical(&command.method);
         if method != self.method && method == self.reset.0 {
@@ -125,7 +126,7 @@ impl Setting {
         self.rule.method
     }
 
-    /// The value that follows from the wishes, and the command that sets it.
+    /// Returns the command that gives Chrome the value that all sessions together want.
     pub(crate) fn effective<'a>(
         &self,
         all: impl Iterator<Item = &'a Overrides>,

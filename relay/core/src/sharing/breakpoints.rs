@@ -1,4 +1,4 @@
-//! Breakpoints belong to the session that set them. A page that stands still for a session goes on
+//! Breakpoints belong to the session that set them. A page that is paused for a session is resumed
 //! when that one ends: others may have switched `Debugger` on only to hear of scripts.
 
 use std::collections::BTreeSet;
@@ -17,11 +17,11 @@ use crate::turn::Turn;
 
 const REMOVE: &str = "Debugger.removeBreakpoint";
 
-/// Whether, and for whom, a target stands still.
+/// Whether a target is paused, and for which session.
 #[derive(Debug, Default)]
 pub(crate) struct PauseState {
     pub(crate) is_paused: bool,
-    /// Who set the breakpoint that was hit, or else asked for a pause or a step last.
+    /// The session that set the breakpoint that was hit, or else asked for a pause or a step last.
     pub(crate) paused_for: Option<SessionRef>,
 }
 

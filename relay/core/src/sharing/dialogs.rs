@@ -1,6 +1,6 @@
-//! A dialog of a page goes to one client: whoever works with the page. Otherwise a client that
-//! does not care would dismiss what another is about to accept. All of that client's sessions hear
-//! of it, because only the client knows which of them it listens on.
+//! A dialog of a page goes to one client: the one that works with the page. Otherwise a client could
+//! dismiss what another is about to accept. All sessions of that client receive the event, because
+//! only the client knows on which of them it listens.
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -20,7 +20,7 @@ pub(crate) struct Dialog {
 }
 
 impl Dialog {
-    /// Whether no client has been told of it.
+    /// Returns whether no client has been told of it.
     pub(crate) fn is_unassigned(&self) -> bool {
         self.holder.is_none()
     }
@@ -55,7 +55,7 @@ impl Relay {
         self.announce_tab(target_ref, turn);
     }
 
-    /// Gives a dialog that nobody has to the client that is most concerned, if there is one.
+    /// Assigns a dialog that no client has, if a client listens.
     fn assign_dialog(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
         let holder = self.dialog_client(target_ref);
         for session_ref in self.listening(target_ref) {
@@ -65,7 +65,7 @@ impl Relay {
         }
     }
 
-    /// The client that waits for what the page runs, else the one that used it last.
+    /// Returns the client whose script the page runs, else the one that used the page last.
     fn dialog_client(&self, target_ref: TargetRef<'_>) -> Option<ClientId> {
         let last_completed_run = self.target(target_ref)?.state.last_completed_run;
         let running_client = self
@@ -82,7 +82,7 @@ impl Relay {
             .map(|session_ref| session_ref.client)
     }
 
-    /// The sessions that hear of dialogs.
+    /// Returns the sessions that receive dialog events.
     fn listening(&self, target_ref: TargetRef<'_>) -> Vec<SessionRef> {
         let sessions = self.target(target_ref).map(|target| target.sessions.as_slice());
         let listens = |session_ref: &&SessionRef| {

@@ -1,5 +1,5 @@
-//! What a page is to breakpoint at besides breakpoints: requests, listeners, changes of its document. They
-//! have no names in Chrome but what they were set with, and belong to the session that set them.
+//! `DOMDebugger` breakpoints: on requests, listeners and changes of the document. Chrome gives them no
+//! ids; each is named by the parameters it was set with, and belongs to the session that set it.
 
 use serde_json::Value;
 
@@ -24,12 +24,12 @@ pub(crate) struct DomBreakpoint {
     params: Value,
 }
 
-/// Whether a command sets or removes a breakpoint.
+/// Returns whether a command sets or removes such a breakpoint.
 pub(crate) fn is_dom_breakpoint_command(method: &str) -> bool {
     (method.starts_with(SET) || method.starts_with(REMOVE)) && method.ends_with("Breakpoint")
 }
 
-/// Whether a page that stands still does so because of a breakpoint.
+/// Returns whether `Debugger.paused` has this reason because of such a breakpoint.
 pub(crate) fn is_pause_reason(reason: &str) -> bool {
     matches!(reason, "XHR" | "DOM" | "EventListener" | "instrumentation")
 }

@@ -1,5 +1,5 @@
-//! Domains are switched on once in Chrome and counted here: each session hears only of those that
-//! it switched on itself, and a newcomer hears what Chrome told before.
+//! CDP domains are enabled once in Chrome. Each session receives the events of the domains that it
+//! enabled itself, and a session that enables one later is sent what Chrome has told before.
 
 use std::collections::BTreeSet;
 
@@ -204,7 +204,7 @@ impl Relay {
         self.send_to_target(target_ref, &format!("{domain}.disable"), None, turn);
     }
 
-    /// Whether a domain is on for a session, or will be.
+    /// Returns whether a domain is on for a session, or will be.
     fn is_wanted(&self, target_ref: TargetRef<'_>, domain: &str) -> bool {
         let known = self.target(target_ref).and_then(|it| it.state.domains.get(domain));
         known.is_some_and(|known| !known.waiting.is_empty())
@@ -258,7 +258,7 @@ fn said(params: &Option<Payload>) -> Option<&str> {
     params.as_ref().map(Payload::as_str).filter(|text| *text != "{}")
 }
 
-/// Whether switching the domain on does nothing but tell what there is.
+/// Returns whether switching the domain on does nothing but tell what there is.
 fn is_only_history(domain: &str) -> bool {
     matches!(domain, "Runtime" | "Debugger")
 }

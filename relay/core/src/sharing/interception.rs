@@ -1,5 +1,5 @@
-//! Interception of requests by several sessions over one target. Chrome holds a request once; the
-//! relay offers it to each session that asked for its kind, the newest first, until one decides.
+//! Interception of requests (`Fetch`) by several sessions over one target. Chrome pauses a request once;
+//! the relay offers it to each session whose patterns match, the newest first, until one decides.
 
 pub(crate) mod paused;
 
@@ -97,7 +97,7 @@ impl Relay {
         }
     }
 
-    /// What Chrome must intercept so that every session gets what it wants.
+    /// Returns what Chrome must intercept so that every session gets what it wants.
     fn interception_for_all(&self, target_ref: TargetRef<'_>) -> (&'static str, Option<Payload>) {
         let wanted: Vec<&InterceptionPatterns> =
             self.sessions_on(target_ref).filter_map(|session| session.fetch.as_ref()).collect();
@@ -286,7 +286,7 @@ impl Relay {
     }
 }
 
-/// The command that lets a held request go on.
+/// Returns the command that lets a held request go on.
 fn decision(
     is_auth: bool,
     at_response: bool,

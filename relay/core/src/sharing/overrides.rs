@@ -1,5 +1,5 @@
-//! Settings of a target that a session overrides. Chrome keeps one value for all sessions of ours,
-//! so each session's wish is kept, combined with the others', and undone when the session ends.
+//! Settings of a target that sessions override. Chrome keeps one value for all of them, so the value
+//! of each session is kept, combined with the others', and released when the session ends.
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -50,7 +50,7 @@ impl Relay {
         }
     }
 
-    /// Chrome did not take a wish. It may have been told again meanwhile, for another's sake.
+    /// Restores the earlier value after Chrome has refused one, and tells Chrome the value of all.
     pub(crate) fn override_refused(
         &mut self,
         session_ref: &SessionRef,
@@ -70,7 +70,7 @@ impl Relay {
         self.send_to_target(connection.target(&extension_session), method, Some(params), turn);
     }
 
-    /// A session has ended: its wishes give way to those of the others, or to none.
+    /// Releases the overrides of a session that has ended, in favour of the other sessions.
     pub(crate) fn release_overrides(
         &mut self,
         target_ref: TargetRef<'_>,

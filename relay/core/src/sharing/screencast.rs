@@ -1,6 +1,6 @@
-//! Chrome casts a target's screen once; whoever started to watch gets the frames, as large as the
-//! one who wants them largest. Chrome waits for acknowledgements, which name the cast and not the
-//! frame: the quickest of all who watch counts.
+//! Chrome runs one screencast for a target; every session that started one gets the frames, in the
+//! largest size that any of them wants. Chrome waits for acknowledgements, which name the screencast
+//! and not the frame, so the fastest session sets the pace.
 
 use serde::{Deserialize, Serialize};
 
@@ -168,7 +168,7 @@ impl Relay {
         );
     }
 
-    /// Chrome would not cast as a session wished: it casts for the others as before. It may have been
+    /// Chrome refused what a session wanted: it casts for the others as before. It may have been
     /// told again meanwhile, for another's sake.
     pub(crate) fn screencast_refused(
         &mut self,
@@ -222,7 +222,7 @@ impl Relay {
         }
     }
 
-    /// What Chrome must cast so that everybody sees enough.
+    /// Returns what Chrome must cast so that everybody sees enough.
     fn cast_for_all(&self, target_ref: TargetRef<'_>) -> Option<Cast> {
         let watching =
             self.sessions_on(target_ref).filter_map(|session| session.screencast.as_ref());

@@ -44,7 +44,7 @@ impl ShortScripts {
         }
     }
 
-    /// Whether one of them names the function, in quotes.
+    /// Returns whether one of them names the function, in quotes.
     pub(crate) fn expose(&self, function: &str) -> bool {
         let quoted = [format!("'{function}'"), format!("\\\"{function}\\\"")];
         let names = |script: &String| quoted.iter().any(|name| script.contains(name));

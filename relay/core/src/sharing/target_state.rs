@@ -1,5 +1,5 @@
-//! What the sessions over one target have in common, because Chrome knows only one of them: which
-//! domains are on, and what Chrome has told that a newcomer would have to hear again.
+//! The state of the one Chrome session that all client sessions over a target share: which domains are
+//! on, and the events that a new session has to be sent again.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -107,7 +107,7 @@ impl TargetState {
         self.replay_log = ReplayLog::default();
     }
 
-    /// What Chrome has told about a domain so far, in order.
+    /// Returns what Chrome has told about a domain so far, in order.
     pub(crate) fn replay(&self, domain: &str) -> Vec<(String, Payload)> {
         let of_domain = |method: &str| method.split('.').next() == Some(domain);
         let mut events: Vec<(String, Payload)> = self
@@ -126,7 +126,7 @@ impl TargetState {
         events
     }
 
-    /// What is on for clients that have all gone; Page stays on.
+    /// Returns what is on for clients that have all gone; Page stays on.
     #[cfg(test)]
     pub(crate) fn leftovers(&self) -> Vec<String> {
         let domains = self.domains.keys().filter(|domain| *domain != "Page").cloned();

@@ -1,5 +1,5 @@
-//! Chrome traces for one at a time. Who does is remembered, so that a trace ends with its owner and
-//! nobody else's does.
+//! Chrome runs one trace at a time. The session that started it is remembered, so that the trace ends
+//! with that session and with no other.
 
 mod categories;
 
@@ -82,7 +82,7 @@ impl Relay {
         }
     }
 
-    /// Whether a client traces with this tab, or is about to.
+    /// Returns whether a client traces with this tab, or is about to.
     fn is_tracing(&self, client: ClientId, extension_session: &ExtensionSessionId) -> bool {
         let Some(state) = self.clients.get(client) else { return false };
         let on_browser = state
@@ -121,7 +121,7 @@ impl Relay {
         }
     }
 
-    /// Who hears of a trace; the last time, if it is complete.
+    /// Returns those that hears of a trace; the last time, if it is complete.
     pub(crate) fn tracing_sessions(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -178,7 +178,7 @@ impl Relay {
         trace.take_if(|trace| trace.session == session_ref.session)
     }
 
-    /// The trace of a client, as long as the tab that has it is there.
+    /// Returns the trace of a client, as long as the tab that has it is there.
     fn trace_of(&self, client: ClientId) -> Option<&Trace> {
         let client = self.clients.get(client)?;
         let trace = client.trace.as_ref()?;

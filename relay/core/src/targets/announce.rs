@@ -1,4 +1,4 @@
-//! Targets come, change and go; every client that asked is told, in Chrome's order.
+//! Events about targets, for every client that asked for them, in Chrome's order.
 
 use crate::Relay;
 use crate::cdp::payload::TargetInfo;
@@ -126,7 +126,7 @@ impl Relay {
         }
     }
 
-    /// Who follows such targets and knows of this one.
+    /// Returns those that follows such targets and knows of this one.
     fn discoverers(
         &self,
         connection: ConnectionId,

@@ -84,12 +84,13 @@ impl Relay {
         requested.map(AutoAttach::attachment).max().unwrap_or_default()
     }
 
-    /// Whether the children of a target are of use though nobody asked for them there.
+    /// Returns whether the children of a target are of use though nobody asked for them there.
     fn has_use_for_children(&self, target_ref: TargetRef<'_>) -> bool {
         self.is_followed(target_ref) || self.uses_children(target_ref)
     }
 
-    /// Whether somebody follows targets, of which Chrome tells extensions only if it attaches.
+    /// Returns whether somebody follows targets, of which Chrome tells extensions only if it
+    /// attaches.
     fn is_followed(&self, target_ref: TargetRef<'_>) -> bool {
         let Some(target) = self.target(target_ref) else { return false };
         let has_children = target.parent.is_none() || target.info.kind == "iframe";
@@ -102,7 +103,7 @@ impl Relay {
             && self.clients.all_of(target_ref.connection).any(|client| client.sessions.any(follows))
     }
 
-    /// Whether somebody is attached to what Chrome has attached to below a target.
+    /// Returns whether somebody is attached to what Chrome has attached to below a target.
     fn uses_children(&self, target_ref: TargetRef<'_>) -> bool {
         let Some(extension) = self.extensions.get(target_ref.connection) else { return false };
         let target = extension.targets.by_session(target_ref.session);
@@ -123,7 +124,7 @@ impl Relay {
         for (connection, extension) in self.extensions.iter() {
             for target in extension.targets.iter() {
                 let (extension_session, is) = (&target.session, target.state.auto_attach);
-                // Whoever wishes it has asked for it, or will.
+                // A session that wants it has asked for it, or will.
                 if !self.auto_attach_requested(connection.target(extension_session)).is_on()
                     && is != self.auto_attach_for_all(connection.target(extension_session))
                     && (is.is_on() || extension.presence.is_connected())
@@ -169,7 +170,7 @@ impl Relay {
     ) {
         let is_wished = self.auto_attach_requested(target_ref).is_on();
         if is_own && (is_wished || self.uses_children(target_ref)) {
-            // What is wished was asked for later, and has its own answer; what is used was on.
+            // A session that wants it asked later, and has its own answer; what is used was on.
             return;
         }
         let Some(target) = self.target_mut(target_ref) else { return };

@@ -1,4 +1,4 @@
-//! Frames and workers below a target: who is told of them, and when they may run.
+//! Frames and workers below a target, and the sessions that are told of them.
 
 use std::time::Duration;
 

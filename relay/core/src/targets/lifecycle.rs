@@ -157,7 +157,7 @@ impl Relay {
         TargetId::new(format!("{of_this_run}{:08X}", self.tabs_named).to_uppercase())
     }
 
-    /// A real session has ended, with all below it. Clients hear so before the commands that were
+    /// An extension's session has ended, with all below it. Clients hear so before the commands that were
     /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
     pub(crate) fn detached(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(target_ref.connection) else { return };

@@ -1,4 +1,4 @@
-//! What is found under a session: what it asked for, its target, its extension, its neighbours.
+//! From ids to things: the target of a session, the sessions over a target, targets by their ids.
 
 use shared_protocol::TargetId;
 
@@ -26,7 +26,7 @@ impl Relay {
         }
     }
 
-    /// What the other sessions over the same target asked for.
+    /// Returns the other sessions over the same target.
     pub(crate) fn other_sessions<'a>(
         &'a self,
         session_ref: &'a SessionRef,
@@ -39,7 +39,7 @@ impl Relay {
             .filter_map(|other| self.target_session(other))
     }
 
-    /// What all sessions over a target asked for, oldest first.
+    /// Returns all sessions over a target, oldest first.
     pub(crate) fn sessions_on<'a>(
         &'a self,
         target_ref: TargetRef<'_>,
@@ -59,7 +59,7 @@ impl Relay {
         self.extensions.get_mut(target_ref.connection)?.targets.by_session_mut(target_ref.session)
     }
 
-    /// The target that a session stands on.
+    /// Returns the target of a session.
     pub(crate) fn target_under(&self, session_ref: &SessionRef) -> Option<&Target> {
         let connection = self.connection_of(session_ref)?;
         self.target(connection.target(&self.target_session(session_ref)?.extension_session))
@@ -71,7 +71,7 @@ impl Relay {
         self.target_mut(connection.target(&extension_session))
     }
 
-    /// The session that a client would be attached to by a target's id.
+    /// Returns the session that a client would be attached to by a target's id.
     pub(crate) fn target_by_id(
         &self,
         session_ref: &SessionRef,
@@ -83,7 +83,7 @@ impl Relay {
             .ok_or_else(no_such_target)
     }
 
-    /// The page in the tab that is known to clients by this id.
+    /// Returns the page in the tab that is known to clients by this id.
     pub(crate) fn tab_by_id(&self, session_ref: &SessionRef, id: &TargetId) -> Option<&Target> {
         let tab = self.extension_of(session_ref).and_then(|it| it.targets.by_tab_id(id));
         tab.filter(|page| self.is_visible_to(session_ref, page))
@@ -96,7 +96,8 @@ impl Relay {
         })
     }
 
-    /// The page with this id, or in the tab with this id: its real session and own id.
+    /// Returns the page with this id, or in the tab with this id: the extension's session of it,
+    /// and its own id.
     pub(crate) fn page_by_id(
         &self,
         session_ref: &SessionRef,
@@ -110,7 +111,7 @@ impl Relay {
         Ok((target.session.clone(), target.info.target_id.clone()))
     }
 
-    /// What a session is attached to, as long as that is there.
+    /// Returns what a session is attached to, as long as that is there.
     pub(crate) fn target_id_of(
         &self,
         connection: ConnectionId,

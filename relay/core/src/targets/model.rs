@@ -14,7 +14,7 @@ use crate::targets::restricted::Restriction;
 #[derive(Debug, Default)]
 pub(crate) struct Targets(Vec<Target>);
 
-/// One real CDP session of an extension, and what it is attached to.
+/// One session of an extension, and what it is attached to.
 #[derive(Debug)]
 pub(crate) struct Target {
     /// The extension's name for the session.
@@ -39,9 +39,9 @@ pub(crate) struct Target {
     /// Whether a client takes it from such a page to another. One that came into the middle of that
     /// would be asked about requests whose beginning it has not heard of.
     pub(crate) is_leaving_page: bool,
-    /// Who follows targets and has not been told of this one, which would answer nothing.
+    /// Sessions that follow targets and have not been told of this one, which would answer nothing.
     pub(crate) hidden_from: Vec<SessionRef>,
-    /// The client sessions that stand on it, oldest first.
+    /// The client sessions over it, oldest first.
     pub(crate) sessions: Vec<SessionRef>,
     pub(crate) state: TargetState,
 }
@@ -70,7 +70,7 @@ impl Target {
         }
     }
 
-    /// Whether what comes into it in this moment is closed.
+    /// Returns whether what comes into it in this moment is closed.
     pub(crate) fn is_closing(&self, now: Instant) -> bool {
         self.closes_until.is_some_and(|until| now < until)
     }
@@ -85,7 +85,7 @@ impl Target {
         self.info.kind == "service_worker"
     }
 
-    /// The tab around a page, as a target.
+    /// Returns the tab around a page, as a target.
     pub(crate) fn tab_info(&self) -> Option<TargetInfo> {
         let (target_id, kind) = (self.tab.clone()?, "tab".to_owned());
         Some(TargetInfo {
@@ -97,7 +97,8 @@ impl Target {
         })
     }
 
-    /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
+    /// Returns whether a client had better not look at it: it answers nothing and is not the
+    /// client's yet.
     pub(crate) fn is_blocked_for(&self, client: ClientId) -> bool {
         self.is_unresponsive()
             && !self.sessions.iter().any(|session_ref| session_ref.client == client)
@@ -115,7 +116,7 @@ impl Target {
         }
     }
 
-    /// Whether it answers nothing for now.
+    /// Returns whether it answers nothing for now.
     pub(crate) fn is_unresponsive(&self) -> bool {
         self.state.dialog.is_some() || self.restriction.is_some() || self.is_leaving_page
     }
@@ -167,12 +168,12 @@ impl Targets {
         self.0.iter().find(|target| &target.info.target_id == id)
     }
 
-    /// The page in a tab that is known to clients by this id.
+    /// Returns the page in a tab that is known to clients by this id.
     pub(crate) fn by_tab_id(&self, id: &TargetId) -> Option<&Target> {
         self.0.iter().find(|target| target.tab.as_ref() == Some(id))
     }
 
-    /// The page that a frame is in, however deep; itself, if it is one.
+    /// Returns the page that a frame is in, however deep; itself, if it is one.
     pub(crate) fn page_around(&self, session: &ExtensionSessionId) -> Option<&Target> {
         let mut target = self.by_session(session)?;
         while let Some(parent) = &target.parent {
@@ -191,7 +192,7 @@ impl Targets {
         self.0.iter().filter(move |target| target.parent.as_ref() == Some(parent))
     }
 
-    /// The children of a session, and theirs.
+    /// Returns the children of a session, and theirs.
     pub(crate) fn below<'a>(&'a self, session: &'a ExtensionSessionId) -> Vec<&'a Target> {
         let mut below: Vec<&Target> = self.children_of(session).collect();
         let mut next = 0;
@@ -210,12 +211,12 @@ impl Targets {
         self.0.iter_mut()
     }
 
-    /// The pages that a user put under control, oldest first.
+    /// Returns the pages that a user put under control, oldest first.
     pub(crate) fn tabs(&self) -> impl Iterator<Item = &Target> {
         self.0.iter().filter(|target| target.parent.is_none())
     }
 
-    /// The pages that can be asked something.
+    /// Returns the pages that can be asked something.
     pub(crate) fn living_tabs(&self) -> impl Iterator<Item = &Target> {
         self.tabs().filter(|tab| !tab.is_crashed && tab.restriction.is_none())
     }
@@ -225,7 +226,7 @@ impl Targets {
         self.0.iter().filter(|target| target.is_service_worker() && self.is_first(target))
     }
 
-    /// Whether no older session is attached to the same target.
+    /// Returns whether no older session is attached to the same target.
     pub(crate) fn is_first(&self, target: &Target) -> bool {
         self.by_target_id(&target.info.target_id)
             .is_some_and(|first| first.session == target.session)

@@ -274,7 +274,7 @@ impl Relay {
         self.ask_extension(request, |id| RelayMessage::BlankTab { id, tab, proof }, turn);
     }
 
-    /// Whether a tab is on its way to the blank page from which a navigation is to begin.
+    /// Returns whether a tab is on its way to the blank page from which a navigation is to begin.
     pub(crate) fn is_leaving_restricted_page(&self, target_ref: TargetRef<'_>) -> bool {
         let target = self.target(target_ref);
         target.is_some_and(|target| target.restriction.is_some())

@@ -118,7 +118,7 @@ impl Relay {
         }
     }
 
-    /// The sessions of confined clients for which `wanted` holds.
+    /// Returns the sessions of confined clients for which `wanted` holds.
     fn confined(
         &self,
         connection: ConnectionId,

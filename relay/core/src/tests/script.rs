@@ -147,7 +147,7 @@ impl Script {
         self.handle(Input::ExtensionSent { connection: self.connection, message })
     }
 
-    /// An event of a real session.
+    /// An event of an extension's session.
     pub(super) fn chrome_says(&mut self, session: &str, method: &str, params: &str) -> Vec<String> {
         let message = ExtensionMessage::Event(CdpEvent {
             session_id: Some(SessionId::new(session)).filter(|id| id.as_str() != "-"),

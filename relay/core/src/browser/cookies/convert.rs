@@ -117,13 +117,13 @@ impl NewCookie {
         filled(self.url.as_ref()).map(str::to_owned).or_else(at_domain)
     }
 
-    /// What sets it.
+    /// Returns the details that set it.
     pub(super) fn setting(&self) -> Result<Payload, Error> {
         self.details().map(|details| Payload::of(&details))
     }
 
-    /// What makes it go. `chrome.cookies.remove` would take those of the domains above along, and
-    /// those of the paths above: an expired cookie takes the place of exactly this one.
+    /// Returns the details that clear it. `chrome.cookies.remove` would take those of the domains above
+    /// along, and those of the paths above: an expired cookie takes the place of exactly this one.
     pub(super) fn removal(&self) -> Result<Payload, Error> {
         let details = self.details()?;
         // From a secure address, any cookie may be replaced.
@@ -164,7 +164,7 @@ impl NewCookie {
     }
 }
 
-/// All cookies there are, or those at one address.
+/// Returns all cookies there are, or those at one address.
 pub(super) fn query(url: Option<&str>) -> Payload {
     // Without it, Chrome would leave out cookies that belong to a site within another.
     let mut details = json!({ "partitionKey": {} });

@@ -48,7 +48,7 @@ fn host(url: &str) -> Option<&str> {
     Some(host.rsplit_once(':').map_or(host, |(host, _)| host))
 }
 
-/// The host of a web address, if it is written so that nobody reads another in it.
+/// Returns the host of a web address, if it is written so that nobody reads another in it.
 pub(super) fn web_host(url: &str) -> Option<String> {
     let url = url.to_ascii_lowercase();
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;

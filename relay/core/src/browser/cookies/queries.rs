@@ -1,4 +1,4 @@
-//! Questions about cookies that several tabs have to answer, and what clients have set themselves.
+//! Queries for cookies that several tabs have to answer, and the cookies that clients have set themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +72,7 @@ impl CookieQueries {
         own.drain(..surplus);
     }
 
-    /// Whether a client has set this cookie.
+    /// Returns whether a client has set this cookie.
     pub(super) fn is_own(&self, client: ClientId, raw: &RawValue) -> bool {
         #[derive(Deserialize)]
         struct Content {

@@ -1,5 +1,5 @@
-//! The cookies when no tab is there that could tell of them: the extension is asked for them. What a
-//! client may see and clear is what it has set itself, or the whole profile.
+//! Cookies while no tab is controlled: the extension is asked through `chrome.cookies`. A client sees and
+//! clears what it has set itself, or the whole profile.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ impl Relay {
         self.cookie_answer(asked.question, outcome, turn);
     }
 
-    /// What finds all that a client may see.
+    /// Returns the calls that find all cookies that a client may see.
     fn cookie_queries(&self, session_ref: &SessionRef) -> Vec<Call> {
         let query = |url: Option<&str>| Call { name: None, details: convert::query(url) };
         if self.policy.whole_profile {
@@ -160,7 +160,7 @@ impl Relay {
 }
 
 impl CookieCall {
-    /// What the extension answers, as a tab would say it.
+    /// Returns what the extension answers, as a tab would say it.
     fn read(&self, answers: &Payload) -> Result<Payload, Error> {
         let unreadable = |error: shared_protocol::Unreadable| Error::server(error.to_string());
         let answers: CookieAnswers<Payload> = answers.read().map_err(unreadable)?;
@@ -189,7 +189,7 @@ fn settings(command: &Command) -> Result<Vec<Call>, Error> {
     new.cookies.into_iter().map(call).collect()
 }
 
-/// How many messages it takes to make these calls.
+/// Returns how many messages it takes to make these calls.
 fn messages(calls: &[Call]) -> usize {
     calls.len().div_ceil(MAX_COOKIE_CALLS)
 }

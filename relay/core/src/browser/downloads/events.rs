@@ -136,7 +136,7 @@ impl Relay {
         }
     }
 
-    /// Whether a client wants no downloads, and no other one wants them.
+    /// Returns whether a client wants no downloads, and no other one wants them.
     pub(super) fn is_download_denied(&self, connection: ConnectionId) -> bool {
         let denies = |session: &Session| session.downloads.as_ref().is_some_and(|it| it.deny);
         !self.clients.sessions(connection, denies).is_empty()

@@ -78,7 +78,7 @@ impl Relay {
 }
 
 impl Downloads {
-    /// Whether a search has to wait, because it could find another's file.
+    /// Returns whether a search has to wait, because it could find another's file.
     pub(super) fn waits_for_name(&mut self, search: &DownloadSearch) -> bool {
         let download = self.find(&search.guid).filter(|it| it.is_nameless());
         let Some(url) = download.map(|it| it.url.clone()) else { return false };
@@ -88,7 +88,7 @@ impl Downloads {
         true
     }
 
-    /// What Chrome calls those that a download is not.
+    /// Returns what Chrome calls those that a download is not.
     pub(super) fn others(&self, guid: &str) -> Vec<i64> {
         let (own, others): (Vec<_>, Vec<_>) = self.0.iter().partition(|it| it.guid == guid);
         let named = others.into_iter().filter_map(|it| it.chrome_id);
@@ -99,12 +99,12 @@ impl Downloads {
 }
 
 impl Download {
-    /// Whether its file is wanted, and could be taken for another's.
+    /// Returns whether its file is wanted, and could be taken for another's.
     pub(super) fn is_nameless(&self) -> bool {
         self.is_wanted && self.chrome_id.is_none()
     }
 
-    /// Whether what was found is another; then that is not found again.
+    /// Returns whether what was found is another; then that is not found again.
     pub(super) fn is_other(&mut self, found: Option<i64>) -> bool {
         let other = found.filter(|_| self.chrome_id.is_some() && self.chrome_id != found);
         let is_new = other.is_some_and(|other| !self.other_ids.contains(&other));

@@ -147,7 +147,7 @@ impl Relay {
     }
 }
 
-/// How many bytes have come, as the end of a download tells.
+/// Returns how many bytes have come, as the end of a download tells.
 fn bytes_that_came(completed: &Map<String, Value>) -> Option<u64> {
     let number = |name: &str| completed.get(name).and_then(Value::as_f64);
     let bytes = number("receivedBytes").or_else(|| number("totalBytes"))?;

@@ -126,7 +126,7 @@ pub(super) fn web_origin(url: &str) -> Option<String> {
     (origin.starts_with("http://") || origin.starts_with("https://")).then_some(origin)
 }
 
-/// The option that lets agents make such a rule, if it is needed and missing.
+/// Returns the option that lets agents make such a rule, if it is needed and missing.
 pub(super) fn missing_consent(rule: &Rule, may: AgentsMay) -> Option<&'static str> {
     if rule.setting != PermissionSetting::Allow {
         return None;

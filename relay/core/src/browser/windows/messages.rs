@@ -65,7 +65,7 @@ impl Bounds {
     }
 }
 
-/// The window around a page of the wanted size: as much larger than it as it is.
+/// Returns the outer size for a wanted content size: adds the difference that there is between the two.
 pub(super) fn resized(
     window: &BrowserWindow<Payload>,
     width: Option<i64>,

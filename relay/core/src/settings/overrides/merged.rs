@@ -1,4 +1,4 @@
-//! Values that are made of everybody's wishes.
+//! Values that are merged from all sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use shared_protocol::Payload as _;
 use super::OverrideValue;
 use crate::cdp::payload::Payload;
 
-/// The headers of all, oldest first, later ones over earlier ones.
+/// Returns the headers of all, oldest first, later ones over earlier ones.
 pub(super) fn headers(wishes: &[&OverrideValue]) -> Payload {
     #[derive(Deserialize)]
     struct Headers {
@@ -26,7 +26,7 @@ pub(super) fn headers(wishes: &[&OverrideValue]) -> Payload {
     Payload::of(&json!({ "headers": headers }))
 }
 
-/// What anybody wants blocked. Chrome takes the first pattern that fits, and the newest wish goes
+/// Merges what all sessions want blocked. Chrome takes the first pattern that fits, and the newest goes
 /// first; `urls` is an older form, which Chrome looks at last.
 pub(super) fn blocked(wishes: &[&OverrideValue]) -> Payload {
     #[derive(Default, Deserialize, Serialize)]

@@ -1,4 +1,5 @@
-//! What sessions may override, and how Chrome is told that they do no more.
+//! The settings that sessions may override, how their values combine, and how Chrome is told that
+//! nothing is overridden.
 
 use super::{Combine, Rule};
 

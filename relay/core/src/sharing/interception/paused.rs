@@ -1,4 +1,4 @@
-//! The requests that Chrome holds, and who decides about them next.
+//! The requests that Chrome has paused, and which session decides about each next.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -63,7 +63,7 @@ impl PausedRequests {
         self.0.retain(|paused| !paused.awaits_response || !paused.wants_response.is_empty());
     }
 
-    /// The requests that somebody has to decide about, and who.
+    /// Returns the requests that somebody has to decide about, and who.
     #[cfg(test)]
     pub(crate) fn undecided(&self) -> impl Iterator<Item = (&str, &SessionRef)> {
         let waiting = self.0.iter().filter(|paused| !paused.awaits_response);

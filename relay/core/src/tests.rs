@@ -2,25 +2,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "any instant will do")]
 
-mod announcing;
-mod away;
 mod browser;
-mod confined;
-mod connecting;
-mod cookie_jar;
-mod dialogs;
-mod endings;
-mod features;
-mod pairing;
+mod dispatch;
+mod peers;
 mod properties;
-mod refusals;
-mod replaying;
-mod restricted;
-mod routing;
 mod script;
+mod sessions;
 mod sharing;
 mod targets;
-mod window_mode;
 
 use std::time::{Duration, Instant};
 

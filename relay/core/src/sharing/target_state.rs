@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_navigation_of_the_page_itself_ends_what_was_told_of_its_document() {
+    fn a_navigation_of_the_page_clears_the_replay_of_its_document() {
         let mut state = listening();
         record(&mut state, "Debugger.scriptParsed", &json!({ "scriptId": "1" }));
         assert_eq!(replayed(&state, "Debugger"), [json!({ "scriptId": "1" })]);

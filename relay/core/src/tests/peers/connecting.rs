@@ -1,7 +1,7 @@
 //! Who is served, by which extension, until when.
 
-use super::*;
 use crate::peers::joining::MAX_CLIENTS;
+use crate::tests::*;
 
 #[test]
 fn a_client_without_an_extension_is_told_what_to_do() {
@@ -42,7 +42,7 @@ fn of_several_extensions_the_only_one_with_tabs_serves() {
 }
 
 #[test]
-fn a_client_waits_until_an_extension_that_says_so_has_announced_its_tabs() {
+fn a_client_waits_until_the_extension_has_announced_its_tabs() {
     let mut relay = Stage::new();
     let hello = ExtensionHello {
         capabilities: Some("inventory-ready-v1".to_owned()),

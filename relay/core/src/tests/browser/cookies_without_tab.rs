@@ -1,8 +1,8 @@
 //! Cookies while no tab is controlled.
 
-use super::script::{A, B, Script};
-use super::*;
 use crate::requests::pending::QUICK;
+use crate::tests::script::{A, B, Script};
+use crate::tests::*;
 
 const OWN: &str = r#"{"cookies":[{"name":"own","value":"1","url":"https://a.example/"}]}"#;
 

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::script::{A, B, Script};
+use crate::tests::script::{A, B, Script};
 
 const OPENING: &str = "Page.javascriptDialogOpening";
 
 #[test]
-fn a_dialog_goes_to_whoever_waits_for_the_page_and_then_to_who_is_left() {
+fn a_dialog_goes_to_the_waiting_client_then_to_who_is_left() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.enable", "{}");
     script.does(B, "pw-tab-1 1 Page.enable", "{}");
@@ -26,7 +26,7 @@ fn a_dialog_goes_to_whoever_waits_for_the_page_and_then_to_who_is_left() {
 }
 
 #[test]
-fn a_dialog_goes_to_whose_code_runs_not_to_who_queues_behind_it_or_waits_for_a_promise() {
+fn a_dialog_goes_to_the_client_whose_script_the_page_runs() {
     let mut script = Script::new();
     for client in [A, B] {
         script.does(client, "pw-tab-1 1 Page.enable", "{}");
@@ -64,7 +64,7 @@ fn every_session_of_the_client_hears_of_its_dialog() {
 }
 
 #[test]
-fn a_dialog_stays_with_its_client_until_its_last_session_stops_listening() {
+fn a_dialog_stays_until_the_last_session_of_its_client_leaves() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.enable", "{}");
     script.does(B, "pw-tab-1 1 Page.enable", "{}");
@@ -97,7 +97,7 @@ fn a_tab_is_told_of_when_its_dialog_has_closed() {
     assert!(!targets.contains("T1"), "{targets}");
     let own = script.says(A, "- 5 Target.getTargets", "{}").concat();
     assert!(own.contains("T1"), "A is attached to it: {own}");
-    let info = json!({ "targetInfo": super::info("T1") }).to_string();
+    let info = json!({ "targetInfo": crate::tests::info("T1") }).to_string();
     let changed = script.chrome_says("-", "Target.targetInfoChanged", &info);
     assert!(changed.len() == 1 && changed[0].starts_with("A "), "{changed:?}");
     let closed = script.chrome_says("pw-tab-1", "Page.javascriptDialogClosed", "{}");

@@ -1,7 +1,7 @@
 //! Tabs and extensions that go, and come back or do not.
 
-use super::script::{A, Script};
-use super::*;
+use crate::tests::script::{A, Script};
+use crate::tests::*;
 
 #[test]
 fn a_client_that_comes_while_the_worker_is_away_waits_for_it() {
@@ -68,7 +68,7 @@ fn an_extension_that_stops_to_answer_is_let_go() {
 }
 
 #[test]
-fn a_tab_that_goes_ends_its_sessions_children_first_and_then_answers_what_was_pending() {
+fn a_closed_tab_ends_its_sessions_and_then_fails_its_requests() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 4, "Target.setAutoAttach", AUTO_ATTACH);
     relay.reply(EXTENSION, 1, Ok(json!({})));
@@ -97,7 +97,7 @@ fn a_tab_that_goes_ends_its_sessions_children_first_and_then_answers_what_was_pe
 }
 
 #[test]
-fn a_tab_that_chrome_closes_is_told_of_before_the_failures_that_chrome_tells_first() {
+fn a_closed_tab_is_told_before_the_failures_of_its_requests() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
     relay.command(None, 2, "Target.closeTarget", r#"{"targetId":"T1"}"#);
@@ -125,7 +125,7 @@ fn a_tab_that_chrome_closes_is_told_of_before_the_failures_that_chrome_tells_fir
 }
 
 #[test]
-fn what_a_dead_worker_owes_is_answered_after_the_tabs_that_went_with_it() {
+fn requests_of_a_dead_worker_fail_after_the_tabs_that_went() {
     let mut relay = Stage::with_attached_client();
     relay.attach_tab(EXTENSION, "pw-tab-2", "T2");
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
@@ -149,7 +149,7 @@ fn what_a_dead_worker_owes_is_answered_after_the_tabs_that_went_with_it() {
 }
 
 #[test]
-fn a_lost_extension_in_time_closes_its_clients_and_with_them_what_was_pending() {
+fn an_extension_that_stays_away_takes_its_clients_along() {
     let mut relay = Stage::with_attached_client();
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
     let effects = relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
@@ -179,7 +179,7 @@ fn an_end_that_is_told_twice_counts_once() {
 }
 
 #[test]
-fn a_worker_that_comes_back_finds_its_clients_and_what_they_sent_meanwhile() {
+fn a_worker_that_is_back_gets_the_commands_held_for_it() {
     let mut relay = Stage::with_attached_client();
     relay.handle(Input::ExtensionDisconnected { connection: EXTENSION });
     relay.command(Some("pw-tab-1"), 1, "Runtime.evaluate", "{}");
@@ -220,7 +220,7 @@ fn an_extension_that_cannot_say_that_it_is_ready_is_so_in_time() {
 }
 
 #[test]
-fn a_successor_takes_over_the_clients_of_the_connection_that_it_replaces() {
+fn a_new_connection_takes_over_the_clients_of_the_old_one() {
     let mut relay = Stage::with_attached_client();
     let successor = ConnectionId(9);
     let effects = relay.connect_extension(successor, "one");
@@ -247,7 +247,7 @@ fn a_successor_takes_over_the_clients_of_the_connection_that_it_replaces() {
 }
 
 #[test]
-fn a_tab_that_was_taken_away_and_back_unheard_ends_before_it_begins_again() {
+fn a_tab_reattached_unheard_ends_before_it_begins_again() {
     let mut relay = Stage::with_attached_client();
     let gone = json!({ "sessionId": "pw-tab-1", "targetId": "T1" });
     assert_eq!(

@@ -1,6 +1,6 @@
 //! What Chrome tells once, each session hears once.
 
-use super::script::{A, B, Script, nothing};
+use crate::tests::script::{A, B, Script, nothing};
 
 const CONTEXT: &str = r#"{"context":{"id":1}}"#;
 
@@ -30,7 +30,7 @@ fn who_asks_before_chrome_has_answered_is_answered_with_the_first() {
 }
 
 #[test]
-fn who_asks_before_chrome_has_refused_is_refused_with_the_first_or_without() {
+fn concurrent_enable_fails_with_the_first_even_if_it_left() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Profiler.enable", "{}");
     script.says(B, "pw-tab-1 2 Profiler.enable", "{}");
@@ -82,7 +82,7 @@ fn who_waits_for_the_first_hears_what_chrome_tells_meanwhile_once() {
 }
 
 #[test]
-fn who_waits_for_an_answer_of_its_own_hears_what_chrome_tells_meanwhile_once() {
+fn events_during_a_deferred_enable_are_told_once() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Runtime.enable", "{}");
     script.says(B, "pw-tab-1 1 Page.getFrameTree", "{}");

@@ -1,6 +1,6 @@
 //! Extensions that have proven themselves, and those that anybody can make up.
 
-use super::*;
+use crate::tests::*;
 
 const FAKE: ConnectionId = ConnectionId(9);
 

@@ -1,9 +1,9 @@
 //! Commands to the tab, replies to the asker, events to whom they concern.
 
-use super::*;
+use crate::tests::*;
 
 #[test]
-fn a_command_goes_to_the_real_session_and_its_reply_back_to_the_asker() {
+fn a_command_goes_to_the_tab_and_its_reply_to_the_asker() {
     let mut relay = Stage::with_attached_client();
     let effects = relay.command(Some("pw-tab-1"), -7, "Runtime.evaluate", r#"{"a":1.0}"#);
     let [Effect::SendToExtension { connection: EXTENSION, message }] = effects.as_slice() else {

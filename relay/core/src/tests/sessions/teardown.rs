@@ -1,7 +1,7 @@
 //! What ends, fails or is away, and what must not be left of it.
 
-use super::script::{A, B, Script};
-use super::*;
+use crate::tests::script::{A, B, Script};
+use crate::tests::*;
 
 const NEXT_WORKER: ConnectionId = ConnectionId(50);
 
@@ -31,7 +31,7 @@ fn what_clients_did_is_undone_when_the_relay_ends() {
 }
 
 #[test]
-fn what_a_client_leaves_while_the_worker_is_away_is_undone_when_it_is_back() {
+fn cleanup_for_an_absent_worker_is_sent_when_it_is_back() {
     let mut script = Script::with_capabilities("permissions-v1");
     let zone = r#"{"timezoneId":"Asia/Tokyo"}"#;
     script.does(B, "pw-tab-1 2 Emulation.setTimezoneOverride", zone);

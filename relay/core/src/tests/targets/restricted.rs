@@ -1,6 +1,6 @@
 //! Tabs that show a page for which Chrome takes no commands.
 
-use super::script::{A, B, Script};
+use crate::tests::script::{A, B, Script};
 
 const REFUSED: &str = "Cannot attach to this target.";
 const WARNING: &str = r#"{"frame":{"id":"T1","url":"chrome-error://chromewebdata/","unreachableUrl":"https://bad/"}}"#;
@@ -88,7 +88,7 @@ fn what_cannot_be_done_fails_with_words() {
 }
 
 #[test]
-fn a_navigation_begins_anew_from_a_blank_page_of_which_no_client_hears() {
+fn a_navigation_begins_anew_from_a_blank_page_that_is_not_told() {
     let mut script = warned("restricted-tabs-v1");
     for client in [A, B] {
         script.does(client, "pw-tab-1 4 Page.enable", "{}");
@@ -113,7 +113,7 @@ fn a_navigation_begins_anew_from_a_blank_page_of_which_no_client_hears() {
 }
 
 #[test]
-fn chrome_closes_the_tab_and_an_extension_that_cannot_ask_it_keeps_the_tab() {
+fn a_restricted_tab_is_closed_by_chrome_tabs_or_kept() {
     let close = r#"{"targetId":"T1"}"#;
     let mut script = warned("restricted-tabs-v1");
     refuses(&mut script, "- 5 Target.closeTarget", close);

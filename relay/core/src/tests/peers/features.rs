@@ -1,7 +1,7 @@
 //! What is asked of an extension that does not understand it.
 
-use super::script::{A, Script};
-use super::*;
+use crate::tests::script::{A, Script};
+use crate::tests::*;
 
 #[test]
 fn only_an_extension_that_understands_it_is_told_the_window_mode() {
@@ -86,7 +86,7 @@ fn what_is_missing_is_said_once_and_says_which_side_to_update() {
 }
 
 #[test]
-fn a_download_that_the_extension_cannot_find_is_none_for_who_wants_the_file() {
+fn a_download_without_a_file_is_canceled_for_who_wants_the_file() {
     let mut script = Script::with_capabilities("");
     script.does(
         A,

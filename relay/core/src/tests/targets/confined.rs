@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::script::{A, B, Script};
-use super::{AUTO_ATTACH, info};
+use crate::tests::script::{A, B, Script};
+use crate::tests::{AUTO_ATTACH, info};
 
 const FILE: &str = "file:///home/me/secret";
 
@@ -33,7 +33,7 @@ fn stage(url: &str) -> Script {
 }
 
 #[test]
-fn a_page_that_is_not_on_the_web_is_gone_before_anything_of_it_is_told() {
+fn a_page_that_leaves_the_web_is_gone_before_its_events() {
     let mut script = stage("https://a.example/");
     let asked = script.says(B, "pw-tab-1 4 Page.captureScreenshot", "{}");
     assert_eq!(asked.len(), 1, "{asked:?}");
@@ -79,7 +79,7 @@ fn a_page_that_is_back_on_the_web_is_a_new_one() {
 }
 
 #[test]
-fn what_the_user_is_told_counts_as_well_and_so_does_what_could_not_be_loaded() {
+fn the_shown_address_and_a_failed_one_hide_a_page_as_well() {
     let mut script = stage("https://a.example/");
     let lines = script.chrome_says("-", "Target.targetInfoChanged", &changed(FILE));
     assert!(told(&lines)[0].starts_with("B - Target.detachedFromTarget"), "{lines:?}");
@@ -151,7 +151,7 @@ fn a_request_for_a_file_is_not_shown_while_it_is_held() {
 }
 
 #[test]
-fn a_script_for_new_documents_ends_at_once_where_they_are_not_on_the_web() {
+fn a_script_for_new_documents_runs_only_on_the_web() {
     let mut script = stage("https://a.example/");
     let add = r#"{"source":"steal()"}"#;
     let lines = script.says(B, "pw-tab-1 4 Page.addScriptToEvaluateOnNewDocument", add);
@@ -161,7 +161,7 @@ fn a_script_for_new_documents_ends_at_once_where_they_are_not_on_the_web() {
 }
 
 #[test]
-fn a_download_of_a_page_that_is_not_on_the_web_is_nothing_to_a_confined_client() {
+fn downloads_of_other_pages_are_hidden_from_confined_clients() {
     let mut script = stage("https://a.example/");
     let wanted = r#"{"behavior":"allow","downloadPath":"/session","eventsEnabled":true}"#;
     script.does(B, "- 4 Browser.setDownloadBehavior", wanted);
@@ -177,7 +177,7 @@ fn a_download_of_a_page_that_is_not_on_the_web_is_nothing_to_a_confined_client()
 }
 
 #[test]
-fn permissions_are_for_sites_that_are_open_and_devices_for_those_whom_the_user_allows() {
+fn confined_permissions_need_an_open_site_and_the_users_consent() {
     let mut script = stage("https://a.example/");
     let grant =
         |name: &str, origin: &str| format!(r#"{{"permissions":["{name}"],"origin":"{origin}"}}"#);

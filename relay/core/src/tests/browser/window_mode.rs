@@ -1,6 +1,6 @@
 //! Where tabs open: as the relay says, or as a client wants it for itself.
 
-use super::*;
+use crate::tests::*;
 
 #[test]
 fn extensions_are_told_when_the_mode_changes_and_only_then() {

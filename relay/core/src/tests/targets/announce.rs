@@ -1,6 +1,6 @@
 //! What clients are told of tabs and their children, and in which order.
 
-use super::*;
+use crate::tests::*;
 
 #[test]
 fn tabs_are_announced_before_auto_attach_is_answered() {
@@ -44,7 +44,7 @@ fn a_paused_child_that_nobody_takes_goes_on() {
 }
 
 #[test]
-fn children_that_are_there_already_are_announced_before_auto_attach_is_answered() {
+fn children_are_announced_before_auto_attach_is_answered() {
     let mut relay = Stage::with_client();
     let child = json!({
         "sessionId": "CHILD", "targetInfo": info("F1"), "waitingForDebugger": false,

@@ -1,7 +1,7 @@
 //! What Chrome refuses, or answers too late, is as if it had not been asked.
 
-use super::script::{A, B, Script, nothing};
-use super::*;
+use crate::tests::script::{A, B, Script, nothing};
+use crate::tests::*;
 
 #[test]
 fn an_override_that_chrome_refuses_leaves_the_one_before() {
@@ -117,7 +117,7 @@ fn what_chrome_does_too_late_is_undone() {
 }
 
 #[test]
-fn a_refusal_says_nothing_about_what_was_asked_after_the_domain_was_off() {
+fn a_late_refusal_of_enable_does_not_concern_a_later_enable() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Runtime.enable", "{}");
     let first = script.last_request();
@@ -133,7 +133,7 @@ fn a_refusal_says_nothing_about_what_was_asked_after_the_domain_was_off() {
 }
 
 #[test]
-fn a_wish_that_was_told_again_before_it_was_refused_is_taken_back_in_chrome() {
+fn an_override_that_was_sent_again_before_its_refusal_is_reset() {
     let mut script = Script::new();
     let zone = |name: &str| format!(r#"{{"timezoneId":"{name}"}}"#);
     script.says(A, "pw-tab-1 1 Emulation.setTimezoneOverride", &zone("Asia/Tokyo"));
@@ -147,7 +147,7 @@ fn a_wish_that_was_told_again_before_it_was_refused_is_taken_back_in_chrome() {
 }
 
 #[test]
-fn a_data_address_that_chrome_does_not_open_is_refused_with_a_way_out() {
+fn a_data_url_that_chrome_does_not_open_is_refused_with_a_hint() {
     let mut script = Script::new();
     let navigate = |script: &mut Script, url: &str, answer: &str| {
         script.says(A, "pw-tab-1 1 Page.navigate", &format!(r#"{{"url":"{url}"}}"#));

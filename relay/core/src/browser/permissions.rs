@@ -66,7 +66,7 @@ impl Relay {
                 self.apply_permissions(
                     connection,
                     Some(asker),
-                    Purpose::OverrideValue(before),
+                    Purpose::ChangeSetting(before),
                     turn,
                 );
             }

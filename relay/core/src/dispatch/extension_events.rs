@@ -58,6 +58,7 @@ impl Relay {
         }
     }
 
+    /// It is long because it has one arm for each event that the relay follows.
     pub(crate) fn forward_event(
         &mut self,
         connection: ConnectionId,

@@ -17,6 +17,7 @@ use crate::sharing::{dom_breakpoints, tracing};
 use crate::turn::Turn;
 
 impl Relay {
+    /// It is long because it has one arm for each kind of command.
     pub(crate) fn target_command(
         &mut self,
         session_ref: &SessionRef,

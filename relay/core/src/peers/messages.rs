@@ -31,16 +31,7 @@ impl Relay {
         let stable_key = hello
             .stable_key()
             .unwrap_or_else(|| StableKey::new(format!("connection:{connection}")));
-        let is_known = self.extensions.newest(&stable_key).is_some();
-        let limit = if proven { MAX_EXTENSIONS } else { MAX_UNPROVEN };
-        let refusal = if !proven && self.extensions.is_impersonating(&hello, &stable_key) {
-            Some("this installation has to prove itself")
-        } else if self.extensions.count(proven) >= limit && !is_known {
-            Some("too many extensions")
-        } else {
-            None
-        };
-        if let Some(reason) = refusal {
+        if let Some(reason) = self.refusal_of_extension(&hello, &stable_key, proven) {
             let (code, reason) = (CloseCode::ExtensionInUse, reason.to_owned());
             return turn.effects.push(Effect::CloseExtension { connection, code, reason });
         }
@@ -88,6 +79,24 @@ impl Relay {
             self.apply_permissions(connection, None, Purpose::Forward, turn);
         }
         self.complete_inventory_if_confirmed(connection, turn);
+    }
+
+    /// Returns why an extension is not served, if it is not.
+    fn refusal_of_extension(
+        &self,
+        hello: &ExtensionHello,
+        stable_key: &StableKey,
+        proven: bool,
+    ) -> Option<&'static str> {
+        let is_known = self.extensions.newest(stable_key).is_some();
+        let limit = if proven { MAX_EXTENSIONS } else { MAX_UNPROVEN };
+        if !proven && self.extensions.is_impersonating(hello, stable_key) {
+            Some("this installation has to prove itself")
+        } else if self.extensions.count(proven) >= limit && !is_known {
+            Some("too many extensions")
+        } else {
+            None
+        }
     }
 
     pub(crate) fn extension_sent(

@@ -57,19 +57,20 @@ impl Relay {
                 Some(_) => "no answer from the tab in time: it may be frozen, or show a dialog",
                 None => "no answer from the extension in time",
             });
-            let undone = self.extensions.current_connection(request.connection);
+            let connection = self.extensions.current_connection(request.connection);
             let enabled = request
                 .enables()
                 .map(|(extension_session, domain)| (extension_session.clone(), domain.to_owned()));
             self.complete_request(id, request, Err(error), turn);
             if let Some((extension_session, domain)) = enabled {
                 // Chrome will do it all the same, and then this.
-                self.switch_off_unless_used(undone.target(&extension_session), &domain, turn);
+                self.switch_off_unless_used(connection.target(&extension_session), &domain, turn);
             }
         }
     }
 
-    /// A request has its answer, from the extension or because none will come.
+    /// Completes a request that has its answer, from the extension or because none will come. It is long
+    /// because it has one arm for each purpose.
     pub(crate) fn complete_request(
         &mut self,
         id: RequestId,
@@ -84,68 +85,53 @@ impl Relay {
         let is_own = asker.is_none();
         // Its tabs may have gone over to the next connection of the same installation.
         let connection = self.extensions.current_connection(connection);
-        match (purpose, session) {
-            (Purpose::AutoAttach, extension_session) => {
-                if let (Err(_), Some(extension_session)) = (&outcome, extension_session) {
-                    self.auto_attach_failed(connection.target(&extension_session), is_own, turn);
+        let target_ref = session.as_ref().map(|session| connection.target(session));
+        match (purpose, target_ref) {
+            (Purpose::AutoAttach, target_ref) => {
+                if let (Err(_), Some(target_ref)) = (&outcome, target_ref) {
+                    self.auto_attach_failed(target_ref, is_own, turn);
                 }
                 if let Some(asker) = &asker {
                     self.announce_children(&asker.session, turn);
                 }
             }
-            (Purpose::StartTrace, Some(extension_session)) => {
+            (Purpose::StartTrace, Some(target_ref)) => {
                 if outcome.is_ok() {
-                    self.trace_started(connection, asker.as_ref(), extension_session, turn);
+                    self.trace_started(target_ref, asker.as_ref(), turn);
                 }
             }
-            (Purpose::OverrideValue(before), _) => {
+            (Purpose::ChangeSetting(rollback), _) => {
                 if let (Err(_), Some(asker)) = (&outcome, &asker) {
-                    self.roll_back(asker, before, turn);
+                    self.roll_back(asker, rollback, turn);
                 }
             }
-            (Purpose::AnswerDialog, Some(extension_session)) => {
+            (Purpose::AnswerDialog, Some(target_ref)) => {
                 if outcome.is_err() {
-                    self.dialog_not_answered(connection.target(&extension_session));
+                    self.dialog_not_answered(target_ref);
                 }
             }
-            (Purpose::Enable { domain, attempt }, Some(extension_session)) => {
+            (Purpose::Enable { domain, attempt }, Some(target_ref)) => {
                 let domain = (domain.as_str(), attempt);
-                self.enabled(
-                    connection.target(&extension_session),
-                    domain,
-                    &outcome,
-                    asker.as_ref(),
-                    turn,
-                );
+                self.enabled(target_ref, domain, &outcome, asker.as_ref(), turn);
             }
-            (Purpose::AddScript, Some(extension_session)) => {
+            (Purpose::AddScript, Some(target_ref)) => {
                 if let Ok(result) = &outcome {
-                    self.script_added(
-                        connection.target(&extension_session),
-                        asker.as_ref(),
-                        result,
-                        turn,
-                    );
+                    self.script_added(target_ref, asker.as_ref(), result, turn);
                 }
             }
-            (Purpose::AddBreakpoint, Some(extension_session)) => {
+            (Purpose::AddBreakpoint, Some(target_ref)) => {
                 if let Ok(result) = &outcome {
-                    self.breakpoint_added(
-                        connection.target(&extension_session),
-                        asker.as_ref(),
-                        result,
-                        turn,
-                    );
+                    self.breakpoint_added(target_ref, asker.as_ref(), result, turn);
                 }
             }
-            (Purpose::RunsPage { opens_data }, Some(extension_session)) => {
-                if let Some(target) = self.target_mut(connection.target(&extension_session)) {
+            (Purpose::RunsPage { opens_data }, Some(target_ref)) => {
+                if let Some(target) = self.target_mut(target_ref) {
                     target.state.last_completed_run = target.state.last_completed_run.max(id);
                     if opens_data {
                         outcome = data_urls::explained(&target.info.target_id, outcome);
                     }
                 }
-                self.left_restricted_page(connection.target(&extension_session), turn);
+                self.left_restricted_page(target_ref, turn);
             }
             (Purpose::InitialTab, _) => {
                 return self.initial_tab_answered(connection, outcome, turn);
@@ -154,7 +140,7 @@ impl Relay {
                 return self.first_tab_answered(connection, outcome.err(), turn);
             }
             (Purpose::Cookies(question), _) => return self.cookie_answer(question, outcome, turn),
-            (Purpose::CookieJar(asked), _) => {
+            (Purpose::CookieCalls(asked), _) => {
                 return self.cookie_call_answered(asked, outcome, turn);
             }
             (Purpose::Window(step), _) => return self.window_answered(asker, step, outcome, turn),
@@ -164,38 +150,24 @@ impl Relay {
             (Purpose::Download(search), _) => {
                 return self.download_found(connection, asker, search, outcome, turn);
             }
-            (Purpose::CheckRestricted { number }, Some(extension_session)) => {
-                self.restriction_checked(
-                    connection.target(&extension_session),
-                    number,
-                    &outcome,
-                    turn,
-                );
+            (Purpose::CheckRestricted { number }, Some(target_ref)) => {
+                self.restriction_checked(target_ref, number, &outcome, turn);
             }
-            (
-                Purpose::DeferredCommand { script: Some((session_ref, given)) },
-                Some(extension_session),
-            ) => {
+            (Purpose::DeferredCommand { script: Some((session_ref, given)) }, Some(target_ref)) => {
                 if let Ok(result) = &outcome {
-                    self.deferred_script_added(
-                        connection.target(&extension_session),
-                        &session_ref,
-                        given,
-                        result,
-                        turn,
-                    );
+                    self.deferred_script_added(target_ref, &session_ref, given, result, turn);
                 }
             }
-            (Purpose::CloseTarget, Some(extension_session)) => {
+            (Purpose::CloseTarget, Some(target_ref)) => {
                 outcome = outcome.map(|_| closed());
                 if outcome.is_err()
-                    && let Some(target) = self.target_mut(connection.target(&extension_session))
+                    && let Some(target) = self.target_mut(target_ref)
                 {
                     target.closes_until = None;
                 }
             }
-            (Purpose::CloseAgain, Some(extension_session)) => {
-                self.close_again(connection.target(&extension_session), turn);
+            (Purpose::CloseAgain, Some(target_ref)) => {
+                self.close_again(target_ref, turn);
             }
             (Purpose::Forward | Purpose::BlankPage | Purpose::DeferredCommand { .. }, _)
             | (

@@ -11,7 +11,7 @@ pub(crate) enum Purpose {
     /// Nothing.
     Forward,
     /// It says whether Chrome takes a setting; if not, the earlier value is restored.
-    OverrideValue(Rollback),
+    ChangeSetting(Rollback),
     /// It ends something that runs the page's own code, which may open a dialog.
     RunsPage { opens_data: bool },
     /// It comes after the children that are there already.
@@ -37,7 +37,7 @@ pub(crate) enum Purpose {
     /// It is part of the cookies that a client may see.
     Cookies(CookieQuestion),
     /// As [`Purpose::Cookies`], in the words of `chrome.cookies`.
-    CookieJar(CookieCall),
+    CookieCalls(CookieCall),
     /// It describes a window in Chrome's words.
     Window(WindowStep),
     /// It says where a downloaded file is.
@@ -85,7 +85,7 @@ impl Purpose {
             | Self::InitialTab
             | Self::FirstTab => true,
             Self::Forward
-            | Self::OverrideValue(_)
+            | Self::ChangeSetting(_)
             | Self::RunsPage { .. }
             | Self::AutoAttach
             | Self::AnswerDialog
@@ -93,7 +93,7 @@ impl Purpose {
             | Self::BlankPage
             | Self::FileInput(_)
             | Self::Cookies(_)
-            | Self::CookieJar(_)
+            | Self::CookieCalls(_)
             | Self::Window(_)
             | Self::Download(_) => false,
         }

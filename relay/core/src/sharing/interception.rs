@@ -71,7 +71,7 @@ impl Relay {
         }
         let (method, params) = self.interception_for_all(connection.target(&extension_session));
         let command = Command { method: method.to_owned(), params, ..command };
-        let purpose = if is_off { Purpose::Forward } else { Purpose::OverrideValue(before) };
+        let purpose = if is_off { Purpose::Forward } else { Purpose::ChangeSetting(before) };
         self.forward(session_ref, command, &extension_session, purpose, turn);
     }
 
@@ -176,6 +176,8 @@ impl Relay {
     }
 
     /// A decision about a held request, or a question about its response.
+    ///
+    /// It is long because it has one arm for each decision.
     pub(crate) fn interception_command(
         &mut self,
         session_ref: &SessionRef,

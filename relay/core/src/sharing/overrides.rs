@@ -30,7 +30,7 @@ impl Relay {
         } else {
             let params = command.params.clone().unwrap_or_else(Payload::empty_object);
             let wish = session.overrides.0.insert(setting.clone(), OverrideValue { params, since });
-            Purpose::OverrideValue(Rollback::Override { setting: setting.clone(), since, wish })
+            Purpose::ChangeSetting(Rollback::Override { setting: setting.clone(), since, wish })
         };
         if !self.other_sessions(session_ref).any(|other| other.overrides.0.contains_key(&setting)) {
             return self.forward(session_ref, command, &extension_session, purpose, turn);

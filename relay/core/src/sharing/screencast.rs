@@ -163,7 +163,7 @@ impl Relay {
             session_ref,
             command,
             target_ref.session,
-            Purpose::OverrideValue(Rollback::NoScreencast { since }),
+            Purpose::ChangeSetting(Rollback::NoScreencast { since }),
             turn,
         );
     }

@@ -105,19 +105,22 @@ impl Relay {
     /// Chrome has begun to trace. If whoever asked has left meanwhile, it ends at once.
     pub(crate) fn trace_started(
         &mut self,
-        connection: ConnectionId,
+        target_ref: TargetRef<'_>,
         asker: Option<&Asker>,
-        extension_session: ExtensionSessionId,
         turn: &mut Turn,
     ) {
         let Some(session_ref) = asker.map(|asker| &asker.session) else {
-            return self.send_to_target(connection.target(&extension_session), END, None, turn);
+            return self.send_to_target(target_ref, END, None, turn);
         };
         if let Some(session) = self.target_session_mut(session_ref) {
             session.tracing = true;
         } else if let Some(client) = self.clients.get_mut(session_ref.client) {
             let session = session_ref.session.clone();
-            client.trace = Some(Trace { session, extension_session, is_running: true });
+            client.trace = Some(Trace {
+                session,
+                extension_session: target_ref.session.clone(),
+                is_running: true,
+            });
         }
     }
 

@@ -74,6 +74,8 @@ impl Relay {
     }
 
     /// A tab, or the extension, has told what it sees, or that it cannot.
+    ///
+    /// It is long because each part of a query counts differently.
     pub(crate) fn cookie_answer(
         &mut self,
         question: CookieQuestion,

@@ -149,7 +149,7 @@ impl Relay {
             let details = calls.iter().map(|call| call.details.clone()).collect();
             let request = Request::to_extension(
                 connection,
-                Purpose::CookieJar(CookieCall { question, names }),
+                Purpose::CookieCalls(CookieCall { question, names }),
             )
             .until(turn.now + QUICK);
             let calls = CookieCalls { function, details, extra: Extra::default() };

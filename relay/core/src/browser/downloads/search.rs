@@ -77,6 +77,8 @@ impl Relay {
     }
 
     /// The extension has looked for a download.
+    ///
+    /// It is long because it has one arm for each thing that may be found.
     pub(crate) fn download_found(
         &mut self,
         connection: ConnectionId,

@@ -44,14 +44,14 @@ pub enum Input {
     ClientDisconnected {
         client: ClientId,
     },
-    /// What came of [`Effect::CopyDownload`].
+    /// What came of [`CopyDownload`](crate::Effect::CopyDownload).
     DownloadCopied {
         connection: ConnectionId,
         guid: String,
         /// For each place where the file was wanted, where it is.
         outcome: Result<BTreeMap<PathBuf, PathBuf>, String>,
     },
-    /// [`Effect::SendToExtension`] found no room for a command.
+    /// [`SendToExtension`](crate::Effect::SendToExtension) found no room for a command.
     CommandRefused {
         connection: ConnectionId,
         id: RequestId,

@@ -7,7 +7,10 @@ pub enum CloseCode {
     Normal,
     /// To an extension: the same installation has connected again, stop reconnecting.
     ExtensionReplaced,
-    /// To an extension, from older relays: another extension is being served.
+    /// To an extension: it is not served now, and asks `/extension/status` until it may be. Relays
+    /// that serve one extension say it of another; ours of one too many, and of one that has to prove
+    /// itself. These have no codes of their own, since an extension that does not know a code goes on
+    /// trying to connect, every second.
     ExtensionInUse,
     /// To a client: there is no extension to serve it, or the choice is not clear.
     NoSuchExtension,
@@ -23,6 +26,10 @@ pub enum CloseCode {
     UnknownKey,
     /// To an extension that wants to prove itself: it has not.
     NotProven,
+    /// To a client: as many are connected as may be.
+    TooManyClients,
+    /// To a client that is an agent's code: its session has as many connections as it may have.
+    TooManyConnections,
 }
 
 impl CloseCode {
@@ -40,6 +47,8 @@ impl CloseCode {
             Self::ConnectionFailed => 4009,
             Self::UnknownKey => 4010,
             Self::NotProven => 4011,
+            Self::TooManyClients => 4012,
+            Self::TooManyConnections => 4013,
         }
     }
 

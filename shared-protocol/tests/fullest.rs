@@ -99,6 +99,10 @@ fn every_close_code_has_its_number() {
         (CloseCode::ClientTooSlow, 4007),
         (CloseCode::ExtensionSilent, 4008),
         (CloseCode::ConnectionFailed, 4009),
+        (CloseCode::UnknownKey, 4010),
+        (CloseCode::NotProven, 4011),
+        (CloseCode::TooManyClients, 4012),
+        (CloseCode::TooManyConnections, 4013),
     ] {
         assert_eq!(code.number(), number, "{code:?}");
     }

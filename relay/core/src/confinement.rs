@@ -2,15 +2,14 @@
 //!
 //! Their process cannot open other files. The browser could do that for them, and the relay copies
 //! downloads to where clients want them; so what names a file is looked at. What a tab shows counts
-//! more than how it got there: see [`visibility`](super::visibility).
+//! more than how it got there: see [`visibility`](crate::targets::visibility).
 
 use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::on_target::params;
+use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
-use crate::payload::Payload;
 
 /// The kinds of addresses that a client may have opened. For an extension, Chrome makes a file's address
 /// of `view-source:~/x`, and one of the extension's own pages of what has no scheme; so what is not known
@@ -49,7 +48,7 @@ struct Dragged {
 }
 
 impl Confinement {
-    /// Why a command is not for this client.
+    /// Returns why a command is not for this client.
     pub(crate) fn refusal(&self, command: &Command) -> Option<Error> {
         match command.method.as_str() {
             "Page.navigate"
@@ -60,7 +59,7 @@ impl Confinement {
             | "DOM.setFileInputFiles"
             | "Input.dispatchDragEvent"
             | "Browser.setDownloadBehavior"
-            | "Page.setDownloadBehavior" => match params::<Named>(command) {
+            | "Page.setDownloadBehavior" => match command.read_params::<Named>() {
                 Ok(named) => self.refusal_of(named),
                 // Chrome may read what we cannot.
                 Err(error) => Some(error),
@@ -97,14 +96,14 @@ impl Confinement {
         Some(refused(&outside.display().to_string()))
     }
 
-    /// The command as Chrome is to get it: a script for new documents runs in those alone that its
-    /// client may see.
+    /// Returns the command as Chrome is to get it: a script for new documents runs in those alone
+    /// that its client may see.
     pub(crate) fn guarded(command: Command) -> Command {
         type Fields = serde_json::Map<String, serde_json::Value>;
         if command.method != "Page.addScriptToEvaluateOnNewDocument" {
             return command;
         }
-        let Ok(mut fields) = params::<Fields>(&command) else { return command };
+        let Ok(mut fields) = command.read_params::<Fields>() else { return command };
         if let Some(serde_json::Value::String(source)) = fields.get_mut("source") {
             source.insert_str(0, ON_THE_WEB);
         }
@@ -117,13 +116,14 @@ impl Confinement {
     }
 }
 
-/// Whether a page may be shown to whoever is confined: it comes from the web, or is empty. A page that
-/// could not be loaded is Chrome's own, and shows nothing else.
-pub(super) fn is_web(url: &str) -> bool {
+/// Returns whether a page may be shown to whoever is confined: it comes from the web, or is empty.
+/// A page that could not be loaded is Chrome's own, and shows nothing else.
+pub(crate) fn is_web(url: &str) -> bool {
     is_opened(url) || url == FAILED_PAGE || url == "about:srcdoc"
 }
 
-/// Whether whoever is confined may go there. Chrome, too, strips blanks and controls at the ends.
+/// Returns whether whoever is confined may go there. Chrome, too, strips blanks and controls at the
+/// ends.
 fn is_opened(url: &str) -> bool {
     let url = url.trim_matches(|c: char| c.is_ascii_control() || c == ' ');
     let Some((scheme, rest)) = url.split_once(':') else { return url.is_empty() };

@@ -5,12 +5,13 @@ use shared_protocol::http::{
     Profile, RelayStatus,
 };
 
-use super::announce::tab_info;
-use super::clients::Client;
-use super::extensions::Extension;
-use super::{ClientId, ConnectionId, Relay};
-use crate::browser_version::BrowserVersion;
-use crate::payload::TargetInfo;
+use crate::Relay;
+use crate::cdp::payload::TargetInfo;
+use crate::cdp::version::BrowserVersion;
+use crate::ids::{ClientId, ConnectionId};
+use crate::peers::clients::Client;
+use crate::peers::extensions::Extension;
+use crate::targets::model::Target;
 
 impl Relay {
     /// `GET /extension/status`
@@ -81,7 +82,8 @@ impl Relay {
         PagesStatus { connected, page_count: pages.len(), pages }
     }
 
-    /// Whether the browser of a client that wants this one, or any, is there and not just away.
+    /// Returns whether the browser of a client that wants this one, or any, is there and not just
+    /// away.
     #[must_use]
     pub fn can_serve(&self, wanted: Option<&str>) -> bool {
         let chosen = self.extensions.choose(wanted).ok();
@@ -89,15 +91,15 @@ impl Relay {
         extension.is_some_and(|extension| extension.presence.is_connected())
     }
 
-    /// What names the browser of such a client for good; an extension that says nothing about itself
-    /// has no such name.
+    /// Returns what names the browser of such a client for good; an extension that says nothing
+    /// about itself has no such name.
     #[must_use]
     pub fn lasting_key(&self, wanted: Option<&str>) -> Option<String> {
         let chosen = self.extensions.choose(wanted).ok()?;
         self.extensions.get(chosen)?.hello.stable_key().map(|key| key.to_string())
     }
 
-    /// What the extension that would serve such a client is too old for.
+    /// Returns what the extension that would serve such a client is too old for.
     #[must_use]
     pub fn warnings(&self, wanted: Option<&str>) -> Vec<String> {
         let chosen = self.extensions.choose(wanted).ok();
@@ -112,13 +114,14 @@ impl Relay {
             .flat_map(|(_, extension)| extension.targets.tabs().map(|t| &t.info))
     }
 
-    /// The tabs around those pages, which only some clients look at.
+    /// Returns the tabs around those pages, which only some clients look at.
     pub fn tabs(&self) -> impl Iterator<Item = TargetInfo> {
         let extensions = self.extensions.connected();
-        extensions.flat_map(|(_, extension)| extension.targets.tabs().filter_map(tab_info))
+        extensions.flat_map(|(_, extension)| extension.targets.tabs().filter_map(Target::tab_info))
     }
 
-    /// The browser of the extension that a client would get, by the name that it gives or without.
+    /// Returns the browser of the extension that a client would get, by the name that it gives or
+    /// without.
     #[must_use]
     pub fn browser_version(&self, wanted: Option<&str>) -> BrowserVersion {
         let chosen = self.extensions.choose(wanted).ok().or_else(|| self.newest_extension());
@@ -126,7 +129,8 @@ impl Relay {
         extension.map_or_else(|| BrowserVersion::of(None, None), Extension::version)
     }
 
-    /// The extension that connected last; one that has proven itself counts before all others.
+    /// Returns the extension that connected last; one that has proven itself counts before all
+    /// others.
     #[must_use]
     pub fn newest_extension(&self) -> Option<ConnectionId> {
         let newest =

@@ -2,25 +2,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "any instant will do")]
 
-mod announcing;
-mod away;
 mod browser;
-mod confined;
-mod connecting;
-mod cookie_jar;
-mod dialogs;
-mod endings;
-mod features;
-mod pairing;
+mod dispatch;
+mod peers;
 mod properties;
-mod refusals;
-mod replaying;
-mod restricted;
-mod routing;
 mod script;
+mod sessions;
 mod sharing;
 mod targets;
-mod window_mode;
 
 use std::time::{Duration, Instant};
 
@@ -28,10 +17,11 @@ use serde_json::{Value, json};
 use shared_protocol::{CdpEvent, CloseCode, ExtensionHello, Extra, RequestId, SessionId, TargetId};
 
 use super::{
-    AgentsMay, ClientId, Confinement, ConnectionId, Effect, Input, PING_INTERVAL, Policy, Relay,
+    AgentsMay, ClientHello, ClientId, Confinement, ConnectionId, Effect, Input, Policy, Relay,
 };
+use crate::cdp::payload::{ExtensionMessage, Payload, RelayMessage};
 use crate::cdp::{Command, Error, Frame};
-use crate::payload::{ExtensionMessage, Payload, RelayMessage};
+use crate::peers::heartbeat::PING_INTERVAL;
 
 const EXTENSION: ConnectionId = ConnectionId(1);
 const CLIENT: ClientId = ClientId(2);
@@ -88,11 +78,7 @@ impl Stage {
         let (name, extension) = (name.map(str::to_owned), extension.map(str::to_owned));
         self.handle(Input::ClientConnected {
             client,
-            name,
-            extension,
-            page: None,
-            separate_window: None,
-            confinement: None,
+            hello: ClientHello { name, extension, ..ClientHello::default() },
         })
     }
 

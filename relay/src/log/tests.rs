@@ -9,7 +9,7 @@ use super::traffic::Cause;
 use super::*;
 use relay_core::cdp::{Command, Frame};
 use relay_core::payload::{ExtensionMessage, Payload, RelayMessage};
-use relay_core::{ClientId, ConnectionId, Effect, Input};
+use relay_core::{ClientHello, ClientId, ConnectionId, Effect, Input};
 
 const CLIENT: ClientId = ClientId(1);
 const EXTENSION: ConnectionId = ConnectionId(2);
@@ -238,10 +238,6 @@ impl Log {
 fn connected(client: ClientId, name: Option<&str>) -> Input {
     Input::ClientConnected {
         client,
-        name: name.map(str::to_owned),
-        extension: None,
-        page: None,
-        separate_window: None,
-        confinement: None,
+        hello: ClientHello { name: name.map(str::to_owned), ..ClientHello::default() },
     }
 }

@@ -54,8 +54,8 @@ impl Traffic {
     /// Logs what came in. What it brings about belongs to the cause.
     pub(crate) fn note_input(&mut self, input: &Input) -> Cause {
         match input {
-            Input::ClientConnected { client, name, .. } => {
-                self.names.extend(name.clone().map(|name| (*client, name)));
+            Input::ClientConnected { client, hello } => {
+                self.names.extend(hello.name.clone().map(|name| (*client, name)));
                 Cause::Relay
             }
             Input::ClientSent { client, command } => {

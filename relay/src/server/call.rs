@@ -8,9 +8,9 @@ use tokio::time::timeout;
 
 use super::events::{Event, Handle, Peer};
 use super::outbox::{LIMIT, Outgoing, Pending, outbox};
-use relay_core::Input;
 use relay_core::cdp::{Command, Error, Frame};
 use relay_core::payload::Payload;
+use relay_core::{ClientHello, Input};
 
 /// How long a tab may take to open or close before whoever asked is told.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,11 +49,7 @@ impl Handle {
         let peer = Peer::Client(client);
         let input = Input::ClientConnected {
             client,
-            name: None,
-            extension,
-            page,
-            separate_window: None,
-            confinement: None,
+            hello: ClientHello { extension, page, ..ClientHello::default() },
         };
         let sent = Event::Input(Input::ClientSent { client, command });
         for event in [Event::Opened { peer, outbox, input }, sent] {

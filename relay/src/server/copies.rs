@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
 use rustix::io::Errno;
 
-use relay_core::{ToldFile, WantedCopy};
+use relay_core::{ReportedFile, WantedCopy};
 
 /// How many names are tried where others are taken.
 const MAX_NAMES: u32 = 1000;
@@ -29,7 +29,7 @@ const COARSE: Duration = Duration::from_secs(2);
 ///
 /// Says what could not be done, for the log.
 pub(super) fn copy(
-    from: &ToldFile,
+    from: &ReportedFile,
     wanted: &[WantedCopy],
     own_folders: &[PathBuf],
 ) -> Result<BTreeMap<PathBuf, PathBuf>, String> {
@@ -49,7 +49,7 @@ struct Source {
 }
 
 impl Source {
-    fn open(told: &ToldFile, own_folders: &[PathBuf]) -> Result<Self, String> {
+    fn open(told: &ReportedFile, own_folders: &[PathBuf]) -> Result<Self, String> {
         let shown = told.path.display();
         let unreadable = |error: io::Error| format!("cannot read {shown}: {error}");
         let nameless = || unreadable(io::ErrorKind::InvalidInput.into());
@@ -116,7 +116,7 @@ impl Source {
 
 /// Why a file cannot be the download that it is said to be.
 #[expect(clippy::disallowed_methods, reason = "files have the time of the clock")]
-fn unlikeness(found: &fs::Metadata, told: &ToldFile) -> Option<String> {
+fn unlikeness(found: &fs::Metadata, told: &ReportedFile) -> Option<String> {
     let user = rustix::process::geteuid().as_raw();
     let earliest = SystemTime::now().checked_sub(told.age + COARSE);
     let is_old = |time: io::Result<SystemTime>| time.is_ok_and(|time| Some(time) < earliest);
@@ -235,18 +235,21 @@ mod tests {
         let stage = Stage::new();
         let to = stage.path("wanted/report.pdf");
         let from = stage.file("downloads/report.pdf", "new");
-        let is_refused = |told: &ToldFile, why: &str| {
+        let is_refused = |told: &ReportedFile, why: &str| {
             let refusal = copied(told, &to, false, None).unwrap_err();
             assert!(refusal.contains(why), "{refusal}");
             assert!(!to.exists());
         };
         is_refused(&told(&stage.path("downloads/none.pdf")), "cannot read");
-        is_refused(&ToldFile { size: Some(4), ..told(&from) }, "it has 3 bytes, and 4 have come");
-        is_refused(&ToldFile { size: None, ..told(&from) }, "it has 3 bytes, and an unknown");
+        is_refused(
+            &ReportedFile { size: Some(4), ..told(&from) },
+            "it has 3 bytes, and 4 have come",
+        );
+        is_refused(&ReportedFile { size: None, ..told(&from) }, "it has 3 bytes, and an unknown");
         symlink(&from, stage.path("downloads/link")).unwrap();
         is_refused(&told(&stage.path("downloads/link")), "cannot read");
         is_refused(&told(Path::new("/dev/null")), "no regular file");
-        let folder = ToldFile { size: Some(0), ..told(&stage.path("downloads")) };
+        let folder = ReportedFile { size: Some(0), ..told(&stage.path("downloads")) };
         is_refused(&folder, "no regular file");
         let hour_ago = SystemTime::UNIX_EPOCH;
         File::options().write(true).open(&from).unwrap().set_modified(hour_ago).unwrap();
@@ -318,7 +321,7 @@ mod tests {
     }
 
     fn copied(
-        from: &ToldFile,
+        from: &ReportedFile,
         to: &Path,
         is_exact: bool,
         inside: Option<Vec<PathBuf>>,
@@ -330,9 +333,9 @@ mod tests {
     }
 
     /// A file as an honest extension tells of it.
-    fn told(path: &Path) -> ToldFile {
+    fn told(path: &Path) -> ReportedFile {
         let size = fs::metadata(path).ok().map(|found| found.len());
-        ToldFile { path: path.to_owned(), age: Duration::from_secs(15), size }
+        ReportedFile { path: path.to_owned(), age: Duration::from_secs(15), size }
     }
 
     fn read(path: &Path) -> String {

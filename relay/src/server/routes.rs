@@ -20,7 +20,7 @@ use super::reply::{self, Body, text};
 use super::socket::{self, MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use super::{control, json, mcp, sessions};
 use crate::executor::{Entry, Executor};
-use relay_core::{Input, Relay};
+use relay_core::{ClientHello, Input, Relay};
 
 const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
 
@@ -273,8 +273,10 @@ pub(crate) fn client_entered(
     let upgraded = upgraded(ws, largest, move |socket| async move {
         let client = handle.next_client();
         let confinement = key.as_ref().map(|key| key.confinement.clone());
-        let connected =
-            Input::ClientConnected { client, name, extension, page, separate_window, confinement };
+        let connected = Input::ClientConnected {
+            client,
+            hello: ClientHello { name, extension, page, separate_window, confinement },
+        };
         socket::run(socket, handle, Peer::Client(client), connected).await;
         drop(key);
     });

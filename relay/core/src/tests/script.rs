@@ -73,15 +73,10 @@ impl Script {
     pub(super) fn comes_confined(&mut self, client: ClientId) -> Vec<String> {
         self.leaves(client);
         let folders = vec!["/session".into()];
-        let (name, extension, page, separate_window) = (None, None, None, None);
         let confinement = Some(Confinement { folders });
         self.handle(Input::ClientConnected {
             client,
-            name,
-            extension,
-            page,
-            separate_window,
-            confinement,
+            hello: ClientHello { confinement, ..ClientHello::default() },
         });
         let mut lines = self.says(client, "- 1 Target.setDiscoverTargets", r#"{"discover":true}"#);
         lines.extend(self.says(client, "- 2 Target.setAutoAttach", AUTO_ATTACH));
@@ -136,14 +131,9 @@ impl Script {
     /// A client comes that wants a window of its own.
     pub(super) fn connects_with_window(&mut self, client: ClientId) {
         let separate_window = Some(true);
-        let (name, extension, page, confinement) = (None, None, None, None);
         self.handle(Input::ClientConnected {
             client,
-            name,
-            extension,
-            page,
-            separate_window,
-            confinement,
+            hello: ClientHello { separate_window, ..ClientHello::default() },
         });
     }
 
@@ -157,7 +147,7 @@ impl Script {
         self.handle(Input::ExtensionSent { connection: self.connection, message })
     }
 
-    /// An event of a real session.
+    /// An event of an extension's session.
     pub(super) fn chrome_says(&mut self, session: &str, method: &str, params: &str) -> Vec<String> {
         let message = ExtensionMessage::Event(CdpEvent {
             session_id: Some(SessionId::new(session)).filter(|id| id.as_str() != "-"),

@@ -187,10 +187,9 @@ fn is_override(method: &str) -> bool {
 fn undoes(method: &str, params: &Value) -> bool {
     let name = method.split_once('.').map_or("", |(_, name)| name);
     let is_off = params.as_object().is_some_and(|fields| {
-        let is_nothing =
+        let clears =
             |value: &Value| [json!(""), json!(false), json!({}), json!([])].contains(value);
-        !fields.is_empty()
-            && fields.iter().all(|(name, value)| name == "flatten" || is_nothing(value))
+        !fields.is_empty() && fields.iter().all(|(name, value)| name == "flatten" || clears(value))
     });
     ["disable", "end"].contains(&name)
         || name.starts_with("continue")

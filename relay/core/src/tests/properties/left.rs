@@ -6,10 +6,10 @@ impl Relay {
     /// What clients that have all gone left behind.
     pub(super) fn leftovers(&self) -> Vec<String> {
         let mut left: Vec<String> = self.requests.iter().map(|it| format!("{it:?}")).collect();
-        left.extend(self.cookie_jobs.leftovers());
+        left.extend(self.cookie_queries.leftovers());
         for target in self.extensions.iter().flat_map(|(_, extension)| extension.targets.iter()) {
-            left.extend(target.seats.iter().map(|seat| format!("{seat:?}")));
-            left.extend(target.shared.leftovers());
+            left.extend(target.sessions.iter().map(|session_ref| format!("{session_ref:?}")));
+            left.extend(target.state.leftovers());
         }
         left
     }
@@ -18,7 +18,7 @@ impl Relay {
     pub(super) fn undecided(&self) -> BTreeSet<(String, String)> {
         let targets = self.extensions.iter().flat_map(|(_, extension)| extension.targets.iter());
         let undecided = targets.flat_map(|target| {
-            let of_target = target.shared.paused.undecided();
+            let of_target = target.state.paused.undecided();
             let held = of_target.filter(|(_, holder)| self.clients.session(holder).is_some());
             held.map(|(id, _)| (target.session.to_string(), id.to_owned()))
         });

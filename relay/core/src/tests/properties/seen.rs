@@ -14,7 +14,7 @@ pub(super) struct Seen {
     /// The sessions that have asked for Runtime, and by which command.
     listening: BTreeMap<String, i64>,
     /// What each session has heard that is told once.
-    heard: BTreeSet<(String, String)>,
+    last_message_at: BTreeSet<(String, String)>,
 }
 
 impl Seen {
@@ -25,7 +25,8 @@ impl Seen {
             }
             "Runtime.disable" => {
                 self.listening.remove(session);
-                self.heard.retain(|(of, what)| of != session || !what.starts_with("context"));
+                self.last_message_at
+                    .retain(|(of, what)| of != session || !what.starts_with("context"));
             }
             _ => {}
         }
@@ -67,7 +68,7 @@ impl Seen {
                 let ended = params["sessionId"].as_str().unwrap();
                 assert!(self.sessions.remove(ended).is_some(), "ended twice: {frame}");
                 self.listening.remove(ended);
-                self.heard.retain(|(of, _)| of != ended);
+                self.last_message_at.retain(|(of, _)| of != ended);
             }
             "Target.targetDestroyed" => {
                 let gone = params["targetId"].as_str().unwrap();
@@ -79,10 +80,10 @@ impl Seen {
                 self.hears(session, format!("context {id}"), frame);
                 let asked = self.listening.get(session).copied();
                 assert!(asked.is_some(), "nobody asked for it: {frame}");
-                let is_open = |(id, (of, method)): (&i64, &(String, String))| {
+                let is_site_open = |(id, (of, method)): (&i64, &(String, String))| {
                     Some(*id) < asked && of == session && method == "Page.getFrameTree"
                 };
-                let overtakes = !is_live && self.waiting.iter().any(is_open);
+                let overtakes = !is_live && self.waiting.iter().any(is_site_open);
                 assert!(!overtakes, "overtakes an earlier answer: {frame}");
             }
             "Page.javascriptDialogOpening" => {
@@ -94,11 +95,11 @@ impl Seen {
     }
 
     fn hears(&mut self, session: &str, what: String, frame: &Value) {
-        assert!(self.heard.insert((session.to_owned(), what)), "told twice: {frame}");
+        assert!(self.last_message_at.insert((session.to_owned(), what)), "told twice: {frame}");
     }
 
     fn contexts(&self, session: &str) -> BTreeSet<i64> {
-        let own = self.heard.iter().filter(|(of, _)| of == session);
+        let own = self.last_message_at.iter().filter(|(of, _)| of == session);
         own.filter_map(|(_, what)| what.strip_prefix("context ")?.parse().ok()).collect()
     }
 

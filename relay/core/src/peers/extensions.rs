@@ -1,0 +1,226 @@
+//! The connected extensions, and which of them serves a client.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use shared_protocol::{ExtensionHello, Feature, Features, StableKey, TargetId};
+
+use crate::Relay;
+use crate::browser::downloads::Downloads;
+use crate::cdp::payload::{PermissionRule as Rule, RelayMessage};
+use crate::cdp::version::BrowserVersion;
+use crate::effect::Effect;
+use crate::ids::{ConnectionId, SessionRef};
+use crate::peers::reconnect::{HeldCommand, Presence};
+use crate::sessions::model::{Kind, TargetSession};
+use crate::targets::model::{Target, Targets};
+
+/// What the user can do about it, for a close reason.
+pub(crate) const NO_EXTENSION: &str =
+    "no extension is connected: open Chrome with Playwriter and click its icon on a tab";
+
+#[derive(Debug, Default)]
+pub(crate) struct Extensions(BTreeMap<ConnectionId, Extension>);
+
+#[derive(Debug)]
+pub(crate) struct Extension {
+    pub(crate) hello: ExtensionHello,
+    pub(crate) features: Features,
+    /// What was asked of it that it does not have.
+    pub(crate) missing_features: Features,
+    pub(crate) stable_key: StableKey,
+    /// Whether it has shown that it has a key of this user's.
+    pub(crate) proven: bool,
+    /// The browser's own words about itself, from the handshake: every extension ever released
+    /// sends it without knowing.
+    pub(crate) user_agent: String,
+    pub(crate) targets: Targets,
+    pub(crate) downloads: Downloads,
+    /// What pages may do, as it was told last.
+    pub(crate) permissions: Vec<Rule>,
+    /// The profile's context, once a tab has told its name.
+    pub(crate) context: Option<String>,
+    /// Whether a client came before all its tabs were known, and may have to get one.
+    pub(crate) may_lack_tab: bool,
+    /// Whether it has been asked for a first tab, for which its clients wait.
+    pub(crate) opens_tab: bool,
+    pub(crate) presence: Presence,
+    /// What clients sent while it was away.
+    pub(crate) held_commands: Vec<HeldCommand>,
+    /// The answers to what it was asked before, which it will not give any more.
+    pub(crate) interrupted: Vec<Effect>,
+    /// What the relay itself had to say meanwhile.
+    pub(crate) outgoing_queue: VecDeque<RelayMessage>,
+    pub(crate) next_ping: Instant,
+    /// When it last said anything.
+    pub(crate) last_message_at: Instant,
+    /// Whether it answers pings, which the very first ones did not.
+    pub(crate) answers_pings: bool,
+}
+
+impl Extension {
+    pub(crate) fn version(&self) -> BrowserVersion {
+        BrowserVersion::of(Some(&self.user_agent), self.hello.browser_version.as_deref())
+    }
+
+    /// Returns what the user is to know about it.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.missing_features.iter().map(|feature| self.too_old_for(feature)).collect()
+    }
+
+    pub(crate) fn too_old_for(&self, feature: Feature) -> String {
+        let browser = self.hello.browser.as_deref().filter(|name| !name.is_empty());
+        let browser = browser.unwrap_or("this browser");
+        let version = self.hello.version.as_deref().filter(|version| !version.is_empty());
+        let version = version.map_or_else(String::new, |version| format!(" ({version})"));
+        if feature == Feature::Downloads && self.features.has(Feature::Pairing) && !self.proven {
+            return format!(
+                "the Playwriter extension in {browser}{version} is not paired, which {} need: run \
+                 `playwriter extension install`, then click the round arrow on its card in \
+                 chrome://extensions",
+                feature.name()
+            );
+        }
+        format!(
+            "the Playwriter extension in {browser}{version} is too old for {}: update the extension",
+            feature.name()
+        )
+    }
+}
+
+impl Relay {
+    pub(crate) fn connection_of(&self, session_ref: &SessionRef) -> Option<ConnectionId> {
+        self.clients.get(session_ref.client).map(|client| client.connection)
+    }
+
+    pub(crate) fn extension_of(&self, session_ref: &SessionRef) -> Option<&Extension> {
+        self.extensions.get(self.connection_of(session_ref)?)
+    }
+}
+
+impl Extensions {
+    pub(crate) fn insert(&mut self, connection: ConnectionId, extension: Extension) {
+        self.0.insert(connection, extension);
+    }
+
+    pub(crate) fn remove(&mut self, connection: ConnectionId) -> Option<Extension> {
+        self.0.remove(&connection)
+    }
+
+    pub(crate) fn get(&self, connection: ConnectionId) -> Option<&Extension> {
+        self.0.get(&connection)
+    }
+
+    pub(crate) fn get_mut(&mut self, connection: ConnectionId) -> Option<&mut Extension> {
+        self.0.get_mut(&connection)
+    }
+
+    /// Oldest connection first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (ConnectionId, &Extension)> {
+        self.0.iter().map(|(connection, extension)| (*connection, extension))
+    }
+
+    /// Returns those that can be talked to, oldest connection first.
+    pub(crate) fn connected(&self) -> impl DoubleEndedIterator<Item = (ConnectionId, &Extension)> {
+        self.iter().filter(|(_, extension)| extension.presence.is_connected())
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnectionId, &mut Extension)> {
+        self.0.iter_mut().map(|(connection, extension)| (*connection, extension))
+    }
+
+    /// Returns the newest connection of an installation: while a worker reconnects, there are two.
+    pub(crate) fn newest(&self, key: &StableKey) -> Option<ConnectionId> {
+        self.iter()
+            .rev()
+            .find(|(_, extension)| &extension.stable_key == key)
+            .map(|(connection, _)| connection)
+    }
+
+    /// Returns how many there are, of those that have proven themselves or of the others.
+    pub(crate) fn count(&self, proven: bool) -> usize {
+        self.iter().filter(|(_, extension)| extension.proven == proven).count()
+    }
+
+    /// Returns whether a new extension that has not proven itself claims to be one that has.
+    pub(crate) fn is_impersonating(&self, hello: &ExtensionHello, key: &StableKey) -> bool {
+        let is_same = |it: &Extension| {
+            &it.stable_key == key
+                || (hello.install_id.is_some() && it.hello.install_id == hello.install_id)
+        };
+        self.iter().any(|(_, extension)| extension.proven && is_same(extension))
+    }
+
+    /// Returns the newest connection of the installation that this one belongs to.
+    pub(crate) fn current_connection(&self, connection: ConnectionId) -> ConnectionId {
+        let key = self.get(connection).map(|extension| &extension.stable_key);
+        key.and_then(|key| self.newest(key)).unwrap_or(connection)
+    }
+
+    /// Returns the extension for a client: the one it names by connection or stable key, else the only
+    /// one, else the only one with tabs. One whose worker is just away counts if no other does. One
+    /// that has not proven itself counts only if no other has.
+    ///
+    /// # Errors
+    ///
+    /// Says in a few words, for a close reason, what the user can do.
+    pub(crate) fn choose(&self, wanted: Option<&str>) -> Result<ConnectionId, String> {
+        if let Some(wanted) = wanted {
+            let is_wanted = |(connection, extension): &(ConnectionId, &Extension)| {
+                connection.to_string() == wanted || extension.stable_key.as_str() == wanted
+            };
+            let found = self.connected().rev().find(is_wanted);
+            return found
+                .or_else(|| self.iter().rev().find(is_wanted))
+                .map(|(connection, _)| connection)
+                .ok_or_else(|| "no extension with this extensionId is connected".to_owned());
+        }
+        // Whoever has not proven itself gets no client while one that has is there, or just away.
+        let proven = self.iter().any(|(_, extension)| extension.proven);
+        let (here, away): (Vec<_>, Vec<_>) = self
+            .iter()
+            .filter(|(_, extension)| extension.proven == proven)
+            .filter(|(connection, it)| self.newest(&it.stable_key) == Some(*connection))
+            .partition(|(_, extension)| extension.presence.is_connected());
+        let newest = if here.is_empty() { away } else { here };
+        let newest: Vec<ConnectionId> = newest.into_iter().map(|(it, _)| it).collect();
+        let with_tabs: Vec<ConnectionId> = newest
+            .iter()
+            .copied()
+            .filter(|connection| {
+                self.get(*connection).is_some_and(|e| e.targets.tabs().next().is_some())
+            })
+            .collect();
+        match (newest.as_slice(), with_tabs.as_slice()) {
+            ([], _) => Err(NO_EXTENSION.to_owned()),
+            ([only], _) | (_, [only]) => Ok(*only),
+            (several, _) => Err(self.choices(several)),
+        }
+    }
+
+    /// Returns the extension that has a target, and what a session of it is.
+    pub(crate) fn with_target(&self, id: &TargetId) -> Option<(ConnectionId, Kind)> {
+        // Anybody can claim to have a target of this id.
+        let (proven, others): (Vec<_>, Vec<_>) =
+            self.connected().rev().partition(|(_, extension)| extension.proven);
+        proven.into_iter().chain(others).find_map(|(connection, extension)| {
+            let targets = &extension.targets;
+            let page =
+                |page: &Target| Kind::Target(Box::new(TargetSession::new(page.session.clone())));
+            let tab = |page: &Target| Kind::Tab { page: page.session.clone() };
+            let kind =
+                targets.by_target_id(id).map(page).or_else(|| targets.by_tab_id(id).map(tab));
+            Some((connection, kind?))
+        })
+    }
+
+    /// Returns what a client can choose from. A close reason holds 123 bytes.
+    fn choices(&self, connections: &[ConnectionId]) -> String {
+        let choice = |connection: &ConnectionId| {
+            let browser = self.get(*connection)?.hello.browser.as_deref().unwrap_or("browser");
+            Some(format!("{connection} ({browser})"))
+        };
+        let choices: Vec<String> = connections.iter().filter_map(choice).collect();
+        format!("several browsers: add ?extensionId=, one of {}", choices.join(", "))
+    }
+}

@@ -1,0 +1,3 @@
+//! Commands and events find their handlers and receivers.
+
+mod routing;

@@ -1,0 +1,3 @@
+//! The ends of sessions.
+
+mod teardown;

@@ -115,8 +115,8 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
                 step(Input::Described { tab, info });
             }
         }),
-        Effect::Look { tab } => look(tab, Duration::ZERO),
-        Effect::ReattachLater { tab, wait } => look(tab, wait),
+        Effect::CheckTab { tab } => check_tab(tab, Duration::ZERO),
+        Effect::ReattachLater { tab, wait } => check_tab(tab, wait),
         Effect::RunCommand { ticket, debuggee, method, params } => {
             let command = debugger::send_command(&debuggee, &method, params.as_ref());
             spawn_local(async move {
@@ -190,12 +190,12 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::DrawLater { tab, ticket, drawn } => {
             later(DRAW * 2_u32.pow(drawn), Input::DrawDue { tab, ticket, drawn });
         }
-        Effect::Show { tab, look } => spawn_local(async move {
+        Effect::ShowToolbar { tab, state } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its icon.
-            drop(action::set_icon(tab, icon_name(look.icon)).await);
-            drop(action::set_badge(Some(tab), look.badge).await);
-            drop(action::set_title(Some(tab), &look.title).await);
-            step(Input::Shown { tab });
+            drop(action::set_icon(tab, icon_name(state.icon)).await);
+            drop(action::set_badge(Some(tab), state.badge).await);
+            drop(action::set_title(Some(tab), &state.title).await);
+            step(Input::ToolbarShown { tab });
         }),
         Effect::ShowTrouble { words } => spawn_local(async move {
             let badge = if words.is_some() { "!" } else { "" };
@@ -325,13 +325,13 @@ async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
     described
 }
 
-fn look(tab: TabId, wait: Duration) {
+fn check_tab(tab: TabId, wait: Duration) {
     spawn_local(async move {
         if !wait.is_zero() {
             time::sleep(wait).await;
         }
-        let is_there = tabs::get(tab).await.is_ok();
-        step(Input::Looked { tab, is_there });
+        let exists = tabs::get(tab).await.is_ok();
+        step(Input::TabChecked { tab, exists });
     });
 }
 

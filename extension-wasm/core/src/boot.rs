@@ -105,7 +105,7 @@ impl<P: Payload> Worker<P> {
         }
         for tab in snapshot.lost {
             self.tabs.put(tab, TabState::Lost { tries: 0 });
-            effects.push(Effect::Look { tab });
+            effects.push(Effect::CheckTab { tab });
         }
         for StoredChild { tab_id: tab, parent, attached } in snapshot.children {
             if self.tabs.is_attached(tab) {

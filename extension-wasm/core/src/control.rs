@@ -198,7 +198,7 @@ impl<P: Payload> Worker<P> {
         }
         self.parted(id, TabState::Lost { tries }, effects);
         effects.push(match tries {
-            0 => Effect::Look { tab: id },
+            0 => Effect::CheckTab { tab: id },
             _ => Effect::ReattachLater { tab: id, wait: SECOND_TRY * 4_u32.pow(tries - 1) },
         });
         self.show(id, effects);
@@ -219,9 +219,9 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    pub(super) fn looked(&mut self, id: TabId, is_there: bool, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn tab_checked(&mut self, id: TabId, exists: bool, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get(id).map(|tab| &tab.state) {
-            Some(TabState::Lost { tries }) if is_there => {
+            Some(TabState::Lost { tries }) if exists => {
                 let attaching = Attaching { tries: Some(*tries), ..Attaching::default() };
                 self.attach(id, attaching, effects);
             }

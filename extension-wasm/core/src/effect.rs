@@ -8,8 +8,8 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Bounds, Debuggee, GroupId, Look, PairingKey, Place, Snapshot, Ticket, WindowId,
-    WindowOf,
+    Attempt, Bounds, Debuggee, GroupId, PairingKey, Place, Snapshot, Ticket, ToolbarState,
+    WindowId, WindowOf,
 };
 
 /// What the shell must do now, in order.
@@ -73,10 +73,10 @@ pub enum Effect<P> {
         tab: TabId,
     },
     /// See whether a tab is still there.
-    Look {
+    CheckTab {
         tab: TabId,
     },
-    /// As [`Effect::Look`], after a while.
+    /// As [`Effect::CheckTab`], after a while.
     ReattachLater {
         tab: TabId,
         wait: Duration,
@@ -172,9 +172,9 @@ pub enum Effect<P> {
         /// How often it was drawn for already.
         drawn: u32,
     },
-    Show {
+    ShowToolbar {
         tab: TabId,
-        look: Look,
+        state: ToolbarState,
     },
     /// Show what concerns all tabs; `None` when it is over.
     ShowTrouble {

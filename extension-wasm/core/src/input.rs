@@ -149,9 +149,9 @@ pub enum Input<P> {
         tab: TabId,
         reason: String,
     },
-    Looked {
+    TabChecked {
         tab: TabId,
-        is_there: bool,
+        exists: bool,
     },
     CommandDone {
         ticket: Ticket,
@@ -187,7 +187,7 @@ pub enum Input<P> {
         ticket: Ticket,
         drawn: u32,
     },
-    Shown {
+    ToolbarShown {
         tab: TabId,
     },
 }

@@ -13,7 +13,6 @@ mod effect;
 mod for_chrome;
 mod grouping;
 mod input;
-mod looks;
 mod missed;
 mod pairing;
 mod permissions;
@@ -21,6 +20,7 @@ mod popups;
 mod silence;
 mod sorted;
 mod tabs;
+mod toolbar;
 mod windows;
 
 use serde::Serialize;
@@ -40,8 +40,6 @@ use for_chrome::NoFields;
 pub use grouping::GroupId;
 use grouping::Grouping;
 pub use input::Input;
-use looks::Looks;
-pub use looks::{Icon, Look};
 use missed::Missed;
 pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
 use permissions::Permissions;
@@ -49,6 +47,8 @@ pub use silence::Silence;
 use sorted::{SortedMap, SortedSet};
 pub use tabs::Debuggee;
 use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
+use toolbar::Toolbar;
+pub use toolbar::{Icon, ToolbarState};
 use windows::Windows;
 pub use windows::{Bounds, Place, WindowId, WindowOf};
 
@@ -112,7 +112,7 @@ pub struct Worker<P> {
     windows: Windows,
     permissions: Permissions,
     downloads: Downloads<P>,
-    looks: Looks,
+    toolbar: Toolbar,
     /// What is shown for all tabs.
     shown_trouble: Option<String>,
     auto_attach: Option<P>,
@@ -144,7 +144,7 @@ impl<P> Default for Worker<P> {
             windows: Windows::default(),
             permissions: Permissions::default(),
             downloads: Downloads::default(),
-            looks: Looks::default(),
+            toolbar: Toolbar::default(),
             shown_trouble: None,
             auto_attach: None,
             detaching: SortedSet::default(),
@@ -298,7 +298,7 @@ impl<P: Payload> Worker<P> {
             Input::DebuggerDetached { tab, reason } => {
                 self.debugger_detached(tab, &reason, effects);
             }
-            Input::Looked { tab, is_there } => self.looked(tab, is_there, effects),
+            Input::TabChecked { tab, exists } => self.tab_checked(tab, exists, effects),
             Input::CommandDone { ticket, outcome } => self.command_done(ticket, outcome, effects),
             Input::WindowSeen { ticket, outcome } => self.answer(ticket, outcome, effects),
             Input::DownloadSearched { ticket, outcome } => {
@@ -327,7 +327,7 @@ impl<P: Payload> Worker<P> {
                     self.awake.draw(tab, ticket, drawn, effects);
                 }
             }
-            Input::Shown { tab } => self.looks.shown(tab, effects),
+            Input::ToolbarShown { tab } => self.toolbar.shown(tab, effects),
         }
     }
 
@@ -349,7 +349,7 @@ impl<P: Payload> Worker<P> {
             Some(TabState::Barred) => true,
             Some(TabState::Waiting | TabState::Attached { .. }) => self.connection.is_settled(),
         };
-        is_settled && self.looks.is_settled(tab) && !self.detaching.contains(tab)
+        is_settled && self.toolbar.is_settled(tab) && !self.detaching.contains(tab)
     }
 
     /// Whether the relay has this tab.
@@ -477,8 +477,8 @@ impl<P: Payload> Worker<P> {
     }
 
     fn show(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        let look = self.look(tab);
-        self.looks.want(tab, look, effects);
+        let state = self.toolbar_state(tab);
+        self.toolbar.show(tab, state, effects);
     }
 }
 

@@ -310,8 +310,8 @@ impl World {
                 self.feed(Input::Attached { tab, outcome })
             }
             Effect::Detach { tab } => self.feed(Input::Detached { tab }),
-            Effect::Look { tab } | Effect::ReattachLater { tab, .. } => {
-                self.feed(Input::Looked { tab, is_there: !fails })
+            Effect::CheckTab { tab } | Effect::ReattachLater { tab, .. } => {
+                self.feed(Input::TabChecked { tab, exists: !fails })
             }
             Effect::RunCommand { ticket: Some(ticket), .. } => {
                 let outcome = if fails { Err(why()) } else { Ok(Json(json!({}))) };
@@ -368,7 +368,7 @@ impl World {
             Effect::DrawLater { tab, ticket, drawn } => {
                 self.feed(Input::DrawDue { tab, ticket, drawn })
             }
-            Effect::Show { tab, .. } => self.feed(Input::Shown { tab }),
+            Effect::ShowToolbar { tab, .. } => self.feed(Input::ToolbarShown { tab }),
             Effect::CloseSocket
             | Effect::RememberPaired
             | Effect::ShowTrouble { .. }

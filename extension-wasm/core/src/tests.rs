@@ -19,8 +19,8 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Debuggee, Effect, GroupId, Icon, Input, Look, Place, Settings, StoredKey, Ticket,
-    WindowId, Worker,
+    Attempt, Debuggee, Effect, GroupId, Icon, Input, Place, Settings, StoredKey, Ticket,
+    ToolbarState, WindowId, Worker,
 };
 
 const TAB: TabId = TabId(11);
@@ -56,8 +56,8 @@ impl Machine {
     fn control(&mut self, tab: TabId, target: &str) {
         self.handle(Input::IconClicked { tab });
         self.attached(tab, target);
-        self.handle(Input::Shown { tab });
-        self.handle(Input::Shown { tab });
+        self.handle(Input::ToolbarShown { tab });
+        self.handle(Input::ToolbarShown { tab });
     }
 
     fn start(&mut self) -> Vec<Effect<Json>> {
@@ -168,7 +168,7 @@ fn reply(id: i64, outcome: Result<Option<Value>, &str>) -> Effect<Json> {
 }
 
 fn show(tab: TabId, icon: Icon, title: &str) -> Effect<Json> {
-    Effect::Show { tab, look: Look { icon, badge: "", title: title.to_owned() } }
+    Effect::ShowToolbar { tab, state: ToolbarState { icon, badge: "", title: title.to_owned() } }
 }
 
 fn settings(port: u16) -> Settings {

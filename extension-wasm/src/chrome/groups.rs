@@ -89,12 +89,12 @@ async fn group_tab(
 
 async fn decorate(group: GroupId) -> Result<(), ChromeError> {
     #[derive(Serialize)]
-    struct Look {
+    struct Style {
         title: &'static str,
         color: &'static str,
     }
-    let look = argument(&Look { title: TITLE, color: COLOUR });
-    promptly("tabGroups.update", sys::update(group.0, &look)).await.map(drop)
+    let style = argument(&Style { title: TITLE, color: COLOUR });
+    promptly("tabGroups.update", sys::update(group.0, &style)).await.map(drop)
 }
 
 mod sys {
@@ -107,7 +107,7 @@ mod sys {
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabGroups"])]
         pub(super) fn query(query: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabGroups"])]
-        pub(super) fn update(group: i32, look: &JsValue) -> Result<Promise, JsValue>;
+        pub(super) fn update(group: i32, style: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabs"])]
         pub(super) fn group(options: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabs"])]

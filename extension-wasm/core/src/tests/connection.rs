@@ -111,7 +111,7 @@ fn a_tooltip_says_that_no_relay_is_running() {
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::Probed { attempt: Attempt(2), found: false });
     assert_eq!(
-        worker.handle(Input::Shown { tab: TAB }),
+        worker.handle(Input::ToolbarShown { tab: TAB }),
         [show(
             TAB,
             Icon::Grey,
@@ -258,11 +258,11 @@ fn what_a_worker_was_about_to_take_the_next_one_takes() {
     let mut next = Machine::default();
     let (hello, snapshot) = (Box::default(), Box::new(snapshot));
     let effects = next.handle(Input::Started { settings: settings(19988), hello, snapshot });
-    assert_eq!(effects[0], Effect::Look { tab: TAB });
+    assert_eq!(effects[0], Effect::CheckTab { tab: TAB });
     next.handle(Input::Probed { attempt: FIRST, found: true });
     let effects = next.handle(Input::SocketOpened { attempt: FIRST });
     assert!(effects.contains(&Effect::Attach { tab: OTHER }), "{effects:?}");
-    let effects = next.handle(Input::Looked { tab: TAB, is_there: true });
+    let effects = next.handle(Input::TabChecked { tab: TAB, exists: true });
     assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
 }
 
@@ -303,14 +303,14 @@ fn what_the_relay_wants_the_user_to_know_is_on_the_icon_while_it_is_there() {
     let effects = worker.relay_sent(notice(text));
     let title = format!("Playwriter: this tab is controlled, but {text}");
     assert_eq!(effects, [show(TAB, Icon::Green, &title)]);
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let released =
         show(TAB, Icon::Green, "Playwriter: this tab is controlled; click to release it");
     assert_eq!(worker.relay_sent(json!({ "method": "setNotice", "params": {} })), [released]);
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let effects = worker.relay_sent(notice(&"é".repeat(1000)));
-    let [Effect::Show { look, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(look.title.matches('é').count(), 250, "not more than a tooltip shows");
+    let [Effect::ShowToolbar { state, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(state.title.matches('é').count(), 250, "not more than a tooltip shows");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_relay_that_lets_nobody_in_is_named_on_the_icon() {
     worker.handle(Input::RetryDue { attempt: FIRST });
     worker.handle(Input::Probed { attempt: SECOND, found: true });
     worker.handle(Input::SocketClosed { attempt: SECOND, code: 1006 });
-    let effects = worker.handle(Input::Shown { tab: TAB });
+    let effects = worker.handle(Input::ToolbarShown { tab: TAB });
     let refused = show(
         TAB,
         Icon::Grey,

@@ -13,10 +13,10 @@ fn a_click_attaches_the_tab_and_announces_it() {
     let effects = worker.attached(TAB, "T1");
     assert_eq!(effects, [announced("pw-tab-1", "T1")], "the grey icon is still being shown");
     assert_eq!(
-        worker.handle(Input::Shown { tab: TAB }),
+        worker.handle(Input::ToolbarShown { tab: TAB }),
         [show(TAB, Icon::Green, "Playwriter: this tab is controlled; click to release it")]
     );
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     assert!(worker.0.is_settled(TAB) && worker.0.is_connected(TAB));
 }
 
@@ -60,13 +60,13 @@ fn a_click_while_the_tab_is_being_attached_takes_it_back() {
 fn a_page_that_cannot_be_attached_says_why() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let outcome = Err("Cannot access a chrome:// URL".to_owned());
     assert_eq!(
         worker.handle(Input::Attached { tab: TAB, outcome }),
-        [Effect::Show {
+        [Effect::ShowToolbar {
             tab: TAB,
-            look: Look {
+            state: ToolbarState {
                 icon: Icon::Black,
                 badge: "!",
                 title: "Playwriter cannot control this page: Cannot access a chrome:// URL"
@@ -115,12 +115,12 @@ fn a_tab_that_chrome_took_away_is_taken_back_under_a_new_name() {
         effects,
         [
             event(None, "Target.detachedFromTarget", gone),
-            Effect::Look { tab: TAB },
+            Effect::CheckTab { tab: TAB },
             show(TAB, Icon::Grey, "Playwriter: connecting"),
         ]
     );
     assert_eq!(
-        worker.handle(Input::Looked { tab: TAB, is_there: true }),
+        worker.handle(Input::TabChecked { tab: TAB, exists: true }),
         [Effect::Attach { tab: TAB }]
     );
     assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
@@ -131,7 +131,7 @@ fn a_tab_that_was_closed_is_not_looked_for_again() {
     let mut worker = Machine::with_tab();
     let reason = "target_closed".to_owned();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason });
-    worker.handle(Input::Looked { tab: TAB, is_there: false });
+    worker.handle(Input::TabChecked { tab: TAB, exists: false });
     assert!(!worker.0.is_connected(TAB));
     assert_eq!(worker.handle(Input::TabNavigated { tab: TAB }), []);
 }
@@ -143,7 +143,7 @@ fn taking_a_tab_back_is_tried_ever_more_slowly_and_then_given_up() {
     worker.handle(Input::DebuggerDetached { tab: TAB, reason });
     let mut waits = Vec::new();
     for _ in 0..6 {
-        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        worker.handle(Input::TabChecked { tab: TAB, exists: true });
         let outcome = Err("Another debugger is already attached".to_owned());
         for effect in worker.handle(Input::Attached { tab: TAB, outcome }) {
             if let Effect::ReattachLater { wait, .. } = effect {
@@ -160,7 +160,7 @@ fn a_tab_on_a_protected_page_is_ours_again_when_it_leaves_it() {
     let mut worker = Machine::with_tab();
     let reason = "target_closed".to_owned();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason });
-    worker.handle(Input::Looked { tab: TAB, is_there: true });
+    worker.handle(Input::TabChecked { tab: TAB, exists: true });
     let outcome = Err("Cannot access a chrome:// URL".to_owned());
     worker.handle(Input::Attached { tab: TAB, outcome });
     assert_eq!(worker.0.status().tabs[0].state, "restricted");
@@ -225,10 +225,10 @@ fn a_tab_that_is_taken_away_again_and_again_is_taken_back_ever_more_slowly() {
     let next_try = |worker: &mut Machine| {
         let reason = "target_closed".to_owned();
         let effects = worker.handle(Input::DebuggerDetached { tab: TAB, reason });
-        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        worker.handle(Input::TabChecked { tab: TAB, exists: true });
         worker.attached(TAB, "T1");
         effects.into_iter().find_map(|effect| match effect {
-            Effect::Look { .. } => Some(0),
+            Effect::CheckTab { .. } => Some(0),
             Effect::ReattachLater { wait, .. } => Some(wait.as_millis()),
             _ => None,
         })

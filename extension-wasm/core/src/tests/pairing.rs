@@ -60,11 +60,11 @@ fn who_is_refused_waits_longer_each_time_and_says_why() {
         attempt = Attempt(attempt.0 + 1);
         worker.handle(Input::KeyRead { attempt, stored: StoredKey::Key(KEY) });
     }
-    let shown = worker.handle(Input::Shown { tab: TAB });
+    let shown = worker.handle(Input::ToolbarShown { tab: TAB });
     let title = "Playwriter: the relay at port 19988 does not know this browser; run `playwriter \
                  extension install`";
-    let look = Look { icon: Icon::Grey, badge: "!", title: title.to_owned() };
-    assert_eq!(shown, [Effect::Show { tab: TAB, look }]);
+    let state = ToolbarState { icon: Icon::Grey, badge: "!", title: title.to_owned() };
+    assert_eq!(shown, [Effect::ShowToolbar { tab: TAB, state }]);
     worker.handle(greeted(attempt, relay()));
     let effects = worker.handle(Input::SocketOpened { attempt });
     assert!(effects.contains(&Effect::ShowTrouble { words: None }), "{effects:?}");

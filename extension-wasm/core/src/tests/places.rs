@@ -42,9 +42,11 @@ fn a_tab_that_no_hand_put_into_the_group_is_taken_out_and_waits_for_a_click() {
     worker.handle(Input::TabRegrouped { tab: OTHER, group: Some(GroupId(7)) });
     let tried = |is_dragged| Input::TriedToTakeOut { tab: OTHER, is_dragged };
     let effects = worker.handle(tried(Some(false)));
-    let [Effect::Show { tab: OTHER, look }] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!(look.badge, "?");
-    assert!(look.title.contains("click to control this tab"), "{}", look.title);
+    let [Effect::ShowToolbar { tab: OTHER, state }] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(state.badge, "?");
+    assert!(state.title.contains("click to control this tab"), "{}", state.title);
     assert_eq!(worker.handle(tried(None)), [], "it has left by itself");
     worker.handle(Input::IconClicked { tab: OTHER });
     assert_eq!(worker.handle(tried(Some(true))), [], "it is controlled already");

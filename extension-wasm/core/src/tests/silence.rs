@@ -8,7 +8,7 @@ const BUSY: Input<Json> = Input::FellSilent { tab: TAB, silence: Silence::Busy }
 #[test]
 fn a_tab_that_does_not_answer_is_announced_when_it_does() {
     let mut worker = Machine::silent();
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     assert!(worker.0.is_settled(TAB) && !worker.0.is_connected(TAB));
     assert_eq!(worker.attached(TAB, "T1")[0], announced("pw-tab-1", "T1"));
 }
@@ -17,10 +17,10 @@ fn a_tab_that_does_not_answer_is_announced_when_it_does() {
 fn the_icon_says_why_a_tab_is_not_controlled_yet() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let title = "Playwriter: this page does not answer; it is controlled when its dialog is closed";
-    let look = Look { icon: Icon::Grey, badge: "!", title: title.to_owned() };
-    assert_eq!(worker.handle(BUSY), [Effect::Show { tab: TAB, look }]);
+    let state = ToolbarState { icon: Icon::Grey, badge: "!", title: title.to_owned() };
+    assert_eq!(worker.handle(BUSY), [Effect::ShowToolbar { tab: TAB, state }]);
 }
 
 #[test]
@@ -91,9 +91,9 @@ impl Machine {
     fn silent() -> Self {
         let mut machine = Self::connected();
         machine.handle(Input::IconClicked { tab: TAB });
-        machine.handle(Input::Shown { tab: TAB });
+        machine.handle(Input::ToolbarShown { tab: TAB });
         machine.handle(BUSY);
-        machine.handle(Input::Shown { tab: TAB });
+        machine.handle(Input::ToolbarShown { tab: TAB });
         machine
     }
 }

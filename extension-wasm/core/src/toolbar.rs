@@ -10,7 +10,7 @@ use super::{Effect, Worker};
 
 /// What the toolbar shows for one tab.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Look {
+pub struct ToolbarState {
     /// The picture.
     pub icon: Icon,
     /// A few letters on the picture, or none.
@@ -32,15 +32,20 @@ pub enum Icon {
 
 /// The changes under way, and for each the one that must follow it.
 #[derive(Debug, Default)]
-pub(super) struct Looks(Vec<(TabId, Option<Look>)>);
+pub(super) struct Toolbar(Vec<(TabId, Option<ToolbarState>)>);
 
-impl Looks {
-    pub(super) fn want<P>(&mut self, tab: TabId, look: Look, effects: &mut Vec<Effect<P>>) {
+impl Toolbar {
+    pub(super) fn show<P>(
+        &mut self,
+        tab: TabId,
+        state: ToolbarState,
+        effects: &mut Vec<Effect<P>>,
+    ) {
         match self.0.iter_mut().find(|(shown, _)| *shown == tab) {
-            Some((_, next)) => *next = Some(look),
+            Some((_, next)) => *next = Some(state),
             None => {
                 self.0.push((tab, None));
-                effects.push(Effect::Show { tab, look });
+                effects.push(Effect::ShowToolbar { tab, state });
             }
         }
     }
@@ -49,7 +54,7 @@ impl Looks {
     pub(super) fn shown<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         let Some(index) = self.0.iter().position(|(shown, _)| *shown == tab) else { return };
         if let (tab, Some(next)) = self.0.swap_remove(index) {
-            self.want(tab, next, effects);
+            self.show(tab, next, effects);
         }
     }
 
@@ -60,7 +65,7 @@ impl Looks {
 
 impl<P: Payload> Worker<P> {
     /// What the toolbar is to show for a tab now.
-    pub(super) fn look(&self, tab: TabId) -> Look {
+    pub(super) fn toolbar_state(&self, tab: TabId) -> ToolbarState {
         let is_open = self.connection.is_open();
         let controlled = self.connection.notice().map_or_else(
             || "this tab is controlled; click to release it".to_owned(),
@@ -75,7 +80,7 @@ impl<P: Payload> Worker<P> {
             match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(tab)) {
                 (None, Some(why)) => {
                     let title = format!("Playwriter cannot control this page: {why}");
-                    return Look { icon: Icon::Black, badge: "!", title };
+                    return ToolbarState { icon: Icon::Black, badge: "!", title };
                 }
                 (None, None) if self.put_in.contains(tab) => (
                     Icon::Black,
@@ -117,6 +122,6 @@ impl<P: Payload> Worker<P> {
                 }
                 (Some(_), _) => (Icon::Grey, "", "connecting"),
             };
-        Look { icon, badge, title: format!("Playwriter: {title}") }
+        ToolbarState { icon, badge, title: format!("Playwriter: {title}") }
     }
 }

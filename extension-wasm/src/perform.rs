@@ -31,11 +31,11 @@ const RETRY: Duration = Duration::from_secs(1);
 const GIVE_UP: Duration = Duration::from_secs(6);
 
 /// How long a tab must be unused before it may be slow again.
-const REST: Duration = Duration::from_secs(2);
+const STOP_RENDERING_AFTER: Duration = Duration::from_secs(2);
 
 /// How long a screenshot may wait for a frame before one is asked for; most take half as long. Each
 /// further time it may wait twice as long.
-const DRAW: Duration = Duration::from_millis(150);
+const FORCE_FRAME_AFTER: Duration = Duration::from_millis(150);
 
 /// How long a download may take from CDP's last word on it to Chrome's.
 const DOWNLOAD_OVERDUE: Duration = Duration::from_secs(5);
@@ -186,9 +186,14 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             // The tab may have been closed meanwhile, and with it its place.
             drop(groups::leave(tab, &groups).await);
         }),
-        Effect::RestLater { tab, uses } => later(REST, Input::RestDue { tab, uses }),
-        Effect::DrawLater { tab, ticket, drawn } => {
-            later(DRAW * 2_u32.pow(drawn), Input::DrawDue { tab, ticket, drawn });
+        Effect::StopRenderingLater { tab, uses } => {
+            later(STOP_RENDERING_AFTER, Input::StopRenderingDue { tab, uses });
+        }
+        Effect::ForceFrameLater { tab, ticket, forced } => {
+            later(
+                FORCE_FRAME_AFTER * 2_u32.pow(forced),
+                Input::ForceFrameDue { tab, ticket, forced },
+            );
         }
         Effect::ShowToolbar { tab, state } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its icon.

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{AttachedToTarget, Payload, PermissionName, SessionId, TabId, TargetInfo};
 
-use super::awake::StoredUse;
 use super::grouping::GroupId;
+use super::hidden_tabs::StoredTabUse;
 use super::tabs::{Child, TabState};
 use super::windows::Windows;
 use super::{Effect, Input, Worker};
@@ -23,7 +23,7 @@ pub struct Snapshot<P> {
     waiting: Vec<TabId>,
     /// Tabs that are to be taken back, or were just being taken.
     pub lost: Vec<TabId>,
-    uses: Vec<StoredUse>,
+    uses: Vec<StoredTabUse>,
     children: Vec<StoredChild<P>>,
     groups: Vec<GroupId>,
     grouped_tabs: Vec<TabId>,
@@ -96,7 +96,7 @@ impl<P: Payload> Worker<P> {
         self.windows = snapshot.windows;
         self.auto_attach = snapshot.auto_attach;
         self.downloads.resume_with(snapshot.downloads);
-        self.awake.resume_with(snapshot.uses);
+        self.hidden_tabs.resume_with(snapshot.uses);
         for tab in snapshot.tabs {
             self.tabs.adopt(tab.tab_id, tab.session_id, tab.target_info, tab.crashed);
         }
@@ -149,7 +149,7 @@ impl<P: Payload> Worker<P> {
             tabs: self.tabs.attached_tabs().map(tab).collect(),
             waiting,
             lost,
-            uses: self.awake.stored(),
+            uses: self.hidden_tabs.stored(),
             children: self.tabs.children().iter().map(child).collect(),
             groups: self.grouping.ours(),
             grouped_tabs: self.grouping.members(),

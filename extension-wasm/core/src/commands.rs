@@ -6,8 +6,8 @@ use shared_protocol::{
     Extra, Payload, RelayMessage, SessionId, TabId, TargetId, reset_commands,
 };
 
-use super::awake::Awake;
 use super::for_chrome::NoFields;
+use super::hidden_tabs::HiddenTabs;
 use super::tabs::{Child, Opened, TabState};
 use super::{Attempt, BLANK, Bounds, Debuggee, Effect, Place, Ticket, Worker};
 
@@ -136,8 +136,8 @@ impl<P: Payload> Worker<P> {
             self.in_flight.add(ticket, debuggee.clone(), &command.method);
             return self.held.push((ticket, debuggee, command));
         }
-        self.changed |= Awake::is_told_by(&command.method);
-        self.awake.before(tab, &command.method, command.params.as_ref(), effects);
+        self.changed |= HiddenTabs::changes_stored_use(&command.method);
+        self.hidden_tabs.before_command(tab, &command.method, command.params.as_ref(), effects);
         match command.method.as_str() {
             "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
                 // Chrome tells of execution contexts only when Runtime was off before.
@@ -146,7 +146,7 @@ impl<P: Payload> Worker<P> {
             "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
             "Page.addScriptToEvaluateOnNewDocument" => self.scripts_given += 1,
             "Page.captureScreenshot" => {
-                effects.push(Effect::DrawLater { tab, ticket, drawn: 0 });
+                effects.push(Effect::ForceFrameLater { tab, ticket, forced: 0 });
             }
             _ => {}
         }
@@ -324,7 +324,7 @@ impl<P: Payload> Worker<P> {
 
     /// Undoes what clients left in a tab whose relay has gone without a word.
     fn clean_up(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        self.awake.forget(tab);
+        self.hidden_tabs.forget(tab);
         for (method, params) in reset_commands() {
             let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
             effects.push(Effect::RunCommand { ticket: None, debuggee, method, params });

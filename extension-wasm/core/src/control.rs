@@ -381,7 +381,7 @@ impl<P: Payload> Worker<P> {
         let Some(tab) = self.tabs.get_mut(id) else { return };
         let last = std::mem::replace(&mut tab.state, next);
         self.tabs.orphan(id);
-        self.awake.forget(id);
+        self.hidden_tabs.forget(id);
         self.changed = true;
         if let TabState::Attached { session, info, .. } = last {
             self.tell(event("Target.detachedFromTarget", &detached(session, info)), effects);

@@ -161,16 +161,16 @@ pub enum Effect<P> {
         tab: TabId,
         groups: Vec<GroupId>,
     },
-    RestLater {
+    StopRenderingLater {
         tab: TabId,
         uses: u64,
     },
     /// See before long whether a screenshot still waits for a frame.
-    DrawLater {
+    ForceFrameLater {
         tab: TabId,
         ticket: Ticket,
         /// How often it was drawn for already.
-        drawn: u32,
+        forced: u32,
     },
     ShowToolbar {
         tab: TabId,

@@ -178,14 +178,14 @@ pub enum Input<P> {
         ticket: Ticket,
         outcome: Result<(), String>,
     },
-    RestDue {
+    StopRenderingDue {
         tab: TabId,
         uses: u64,
     },
-    DrawDue {
+    ForceFrameDue {
         tab: TabId,
         ticket: Ticket,
-        drawn: u32,
+        forced: u32,
     },
     ToolbarShown {
         tab: TabId,

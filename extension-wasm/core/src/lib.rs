@@ -3,7 +3,6 @@
 //! Nothing here touches `chrome.*`, the network or a clock. Every asynchronous effect ends in
 //! exactly one input, also when it fails.
 
-mod awake;
 mod boot;
 mod commands;
 mod connection;
@@ -12,6 +11,7 @@ mod downloads;
 mod effect;
 mod for_chrome;
 mod grouping;
+mod hidden_tabs;
 mod input;
 mod missed;
 mod pairing;
@@ -29,7 +29,6 @@ use shared_protocol::{
     LogLevel, LogLine, ParseFailure, Payload, RequestId, SessionId, TabId, TargetId, TargetInfo,
 };
 
-use awake::Awake;
 pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
@@ -39,6 +38,7 @@ pub use effect::Effect;
 use for_chrome::NoFields;
 pub use grouping::GroupId;
 use grouping::Grouping;
+use hidden_tabs::HiddenTabs;
 pub use input::Input;
 use missed::Missed;
 pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
@@ -105,7 +105,7 @@ pub struct Worker<P> {
     passing_on: u32,
     /// Commands that wait for the answer to another.
     held: Vec<(Ticket, Debuggee, CdpCommand<P>)>,
-    awake: Awake,
+    hidden_tabs: HiddenTabs,
     /// Scripts for new documents, in all tabs.
     scripts_given: u32,
     grouping: Grouping,
@@ -138,7 +138,7 @@ impl<P> Default for Worker<P> {
             in_flight: InFlight::default(),
             passing_on: 0,
             held: Vec::new(),
-            awake: Awake::default(),
+            hidden_tabs: HiddenTabs::default(),
             scripts_given: 0,
             grouping: Grouping::default(),
             windows: Windows::default(),
@@ -318,13 +318,13 @@ impl<P: Payload> Worker<P> {
             Input::Done { ticket, outcome } => {
                 self.answer(ticket, outcome.map(|()| NoFields {}), effects);
             }
-            Input::RestDue { tab, uses } => {
+            Input::StopRenderingDue { tab, uses } => {
                 let is_busy = self.in_flight.runs_in(tab);
-                self.awake.rest(tab, uses, is_busy, effects);
+                self.hidden_tabs.stop_rendering(tab, uses, is_busy, effects);
             }
-            Input::DrawDue { tab, ticket, drawn } => {
+            Input::ForceFrameDue { tab, ticket, forced } => {
                 if self.in_flight.has(ticket) {
-                    self.awake.draw(tab, ticket, drawn, effects);
+                    self.hidden_tabs.force_frame(tab, ticket, forced, effects);
                 }
             }
             Input::ToolbarShown { tab } => self.toolbar.shown(tab, effects),

@@ -364,9 +364,11 @@ impl World {
                 self.feed(Input::Placed { tab, group: fails.then_some(GroupId(50)) })
             }
             Effect::GoOnLater { .. } => self.feed(Input::GoOnDue),
-            Effect::RestLater { tab, uses } => self.feed(Input::RestDue { tab, uses }),
-            Effect::DrawLater { tab, ticket, drawn } => {
-                self.feed(Input::DrawDue { tab, ticket, drawn })
+            Effect::StopRenderingLater { tab, uses } => {
+                self.feed(Input::StopRenderingDue { tab, uses })
+            }
+            Effect::ForceFrameLater { tab, ticket, forced } => {
+                self.feed(Input::ForceFrameDue { tab, ticket, forced })
             }
             Effect::ShowToolbar { tab, .. } => self.feed(Input::ToolbarShown { tab }),
             Effect::CloseSocket

@@ -123,8 +123,8 @@ impl Machine {
 /// What runs in a tab, in order.
 fn methods(effects: &[Effect<Json>]) -> Vec<String> {
     let method = |effect: &Effect<Json>| match effect {
-        Effect::RestLater { .. } => "rest later".to_owned(),
-        Effect::DrawLater { .. } => "draw later".to_owned(),
+        Effect::StopRenderingLater { .. } => "stop rendering later".to_owned(),
+        Effect::ForceFrameLater { .. } => "force frame later".to_owned(),
         Effect::RunCommand { method, .. } => method.clone(),
         other => panic!("{other:?}"),
     };

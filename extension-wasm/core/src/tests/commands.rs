@@ -166,13 +166,13 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
     let moved = "Input.dispatchMouseEvent";
     assert_eq!(
         run(1, "Runtime.evaluate"),
-        ["rest later", focus, "Page.startScreencast", "Runtime.evaluate"]
+        ["stop rendering later", focus, "Page.startScreencast", "Runtime.evaluate"]
     );
     assert_eq!(run(2, moved), [moved]);
     assert_eq!(run(3, moved), [moved]);
-    let rest = |uses| Input::RestDue { tab: TAB, uses };
-    assert_eq!(methods(&worker.handle(rest(1))), ["rest later"], "used again meanwhile");
-    assert_eq!(methods(&worker.handle(rest(3))), ["rest later"], "still busy");
+    let rest = |uses| Input::StopRenderingDue { tab: TAB, uses };
+    assert_eq!(methods(&worker.handle(rest(1))), ["stop rendering later"], "used again meanwhile");
+    assert_eq!(methods(&worker.handle(rest(3))), ["stop rendering later"], "still busy");
     for id in 1..=3 {
         worker.handle(Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) });
     }
@@ -182,13 +182,13 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
 #[test]
 fn a_screenshot_that_waits_for_a_frame_gets_one() {
     let mut worker = Machine::with_tab();
-    let due = |drawn| Input::DrawDue { tab: TAB, ticket: ticket(1), drawn };
+    let due = |forced| Input::ForceFrameDue { tab: TAB, ticket: ticket(1), forced };
     worker.command(1, Some("pw-tab-1"), "Page.captureScreenshot", json!({}));
-    let drawn = ["Page.stopScreencast", "Page.startScreencast", "draw later"];
+    let drawn = ["Page.stopScreencast", "Page.startScreencast", "force frame later"];
     assert_eq!(methods(&worker.handle(due(0))), drawn);
     assert_eq!(methods(&worker.handle(due(5))), drawn[..2], "the last time");
     worker.command(2, Some("pw-tab-1"), "Page.startScreencast", json!({}));
-    assert_eq!(methods(&worker.handle(due(0))), ["draw later"], "the client's own draws");
+    assert_eq!(methods(&worker.handle(due(0))), ["force frame later"], "the client's own draws");
     worker.command(3, Some("pw-tab-1"), "Page.stopScreencast", json!({}));
     assert_eq!(methods(&worker.handle(due(1))), drawn[1..], "and has ended");
     worker.handle(Input::CommandDone { ticket: ticket(1), outcome: Ok(Json(json!({}))) });
@@ -202,11 +202,11 @@ fn a_clients_own_screencast_takes_the_place_of_ours() {
         |id, method: &str| methods(&worker.command(id, Some("pw-tab-1"), method, json!({})));
     run(1, "Page.captureScreenshot");
     assert_eq!(run(2, "Page.startScreencast"), ["Page.stopScreencast", "Page.startScreencast"]);
-    assert_eq!(run(3, "Page.captureScreenshot"), ["draw later", "Page.captureScreenshot"]);
+    assert_eq!(run(3, "Page.captureScreenshot"), ["force frame later", "Page.captureScreenshot"]);
     assert_eq!(run(4, "Page.stopScreencast"), ["Page.stopScreencast"]);
     assert_eq!(
         run(5, "Page.captureScreenshot"),
-        ["Page.startScreencast", "draw later", "Page.captureScreenshot"]
+        ["Page.startScreencast", "force frame later", "Page.captureScreenshot"]
     );
 }
 

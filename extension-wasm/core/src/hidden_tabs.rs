@@ -11,19 +11,19 @@ use shared_protocol::{Payload, TabId};
 use super::{Debuggee, Effect, SortedMap, Ticket};
 
 /// How often a screenshot is drawn for.
-const MAX_DRAWN: u32 = 6;
+const MAX_FORCED_FRAMES: u32 = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct Awake(SortedMap<TabId, Use>);
+pub(super) struct HiddenTabs(SortedMap<TabId, TabUse>);
 
 #[derive(Debug, Default)]
-struct Use {
+struct TabUse {
     /// Counts commands, so that a pause can be told from a longer use.
     count: u64,
     /// Whether a pause is being waited for.
     in_use: bool,
     /// Whether our screencast runs.
-    casting: bool,
+    renders: bool,
     /// Whether the client runs a screencast of its own, which does what ours would.
     client_casts: bool,
     /// Whether the client itself wants the page to look focused.
@@ -33,15 +33,15 @@ struct Use {
 /// What of a use the next worker has to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct StoredUse {
+pub(super) struct StoredTabUse {
     tab_id: TabId,
     client_casts: bool,
     client_focuses: bool,
 }
 
-impl Awake {
-    pub(super) fn stored(&self) -> Vec<StoredUse> {
-        let stored = |(tab_id, used): (TabId, &Use)| StoredUse {
+impl HiddenTabs {
+    pub(super) fn stored(&self) -> Vec<StoredTabUse> {
+        let stored = |(tab_id, used): (TabId, &TabUse)| StoredTabUse {
             tab_id,
             client_casts: used.client_casts,
             client_focuses: used.client_focuses,
@@ -49,14 +49,14 @@ impl Awake {
         self.0.iter().map(stored).collect()
     }
 
-    pub(super) fn resume_with(&mut self, uses: Vec<StoredUse>) {
-        for StoredUse { tab_id, client_casts, client_focuses } in uses {
-            self.0.insert(tab_id, Use { client_casts, client_focuses, ..Use::default() });
+    pub(super) fn resume_with(&mut self, uses: Vec<StoredTabUse>) {
+        for StoredTabUse { tab_id, client_casts, client_focuses } in uses {
+            self.0.insert(tab_id, TabUse { client_casts, client_focuses, ..TabUse::default() });
         }
     }
 
     /// Whether a command changes what the next worker has to know.
-    pub(super) fn is_told_by(method: &str) -> bool {
+    pub(super) fn changes_stored_use(method: &str) -> bool {
         matches!(
             method,
             "Page.startScreencast" | "Page.stopScreencast" | "Emulation.setFocusEmulationEnabled"
@@ -64,7 +64,7 @@ impl Awake {
     }
 
     /// A command is about to run in a tab: does what must be done before it.
-    pub(super) fn before<P: Payload>(
+    pub(super) fn before_command<P: Payload>(
         &mut self,
         tab: TabId,
         method: &str,
@@ -75,7 +75,7 @@ impl Awake {
             "Page.startScreencast" => {
                 let used = self.0.get_or_default(tab);
                 used.client_casts = true;
-                if std::mem::take(&mut used.casting) {
+                if std::mem::take(&mut used.renders) {
                     effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
                 }
             }
@@ -89,14 +89,14 @@ impl Awake {
                 let used = self.0.get_or_default(tab);
                 used.count += 1;
                 if !std::mem::replace(&mut used.in_use, true) {
-                    effects.push(Effect::RestLater { tab, uses: used.count });
+                    effects.push(Effect::StopRenderingLater { tab, uses: used.count });
                     if !used.client_focuses {
                         effects.push(focus(tab, true));
                     }
                 }
                 // Before the first input and the first screenshot: both would wait for a frame.
-                if !used.casting && !used.client_casts {
-                    used.casting = true;
+                if !used.renders && !used.client_casts {
+                    used.renders = true;
                     effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
                 }
             }
@@ -106,7 +106,7 @@ impl Awake {
 
     /// Some time has passed since a use: the tab rests, unless it has been used again or is still
     /// busy with what it was asked.
-    pub(super) fn rest<P: Payload>(
+    pub(super) fn stop_rendering<P: Payload>(
         &mut self,
         tab: TabId,
         uses: u64,
@@ -115,11 +115,11 @@ impl Awake {
     ) {
         let Some(used) = self.0.get_mut(tab) else { return };
         if used.count != uses || is_busy {
-            effects.push(Effect::RestLater { tab, uses: used.count });
+            effects.push(Effect::StopRenderingLater { tab, uses: used.count });
             return;
         }
         used.in_use = false;
-        if std::mem::take(&mut used.casting) {
+        if std::mem::take(&mut used.renders) {
             effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
         }
         if !used.client_focuses {
@@ -129,24 +129,24 @@ impl Awake {
 
     /// A screenshot waits for a frame, which Chrome forgets at times where a page has hardly changed.
     /// A screencast that begins draws one. One of the client's own is left alone.
-    pub(super) fn draw<P: Payload>(
+    pub(super) fn force_frame<P: Payload>(
         &mut self,
         tab: TabId,
         ticket: Ticket,
-        drawn: u32,
+        forced: u32,
         effects: &mut Vec<Effect<P>>,
     ) {
         let Some(used) = self.0.get_mut(tab) else { return };
         if !used.client_casts {
-            if std::mem::replace(&mut used.casting, true) {
+            if std::mem::replace(&mut used.renders, true) {
                 effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
             }
             effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
         }
-        let drawn = drawn + 1;
+        let forced = forced + 1;
         // What does not come then waits for something else.
-        if drawn < MAX_DRAWN {
-            effects.push(Effect::DrawLater { tab, ticket, drawn });
+        if forced < MAX_FORCED_FRAMES {
+            effects.push(Effect::ForceFrameLater { tab, ticket, forced });
         }
     }
 

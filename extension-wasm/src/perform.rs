@@ -20,7 +20,8 @@ use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
 use crate::{SHELL, fields, key, step, time};
 use extension_core::{
-    Bounds, Effect, Greeting, Icon, Input, Place, Silence, Ticket, WindowId, WindowOf, is_barred,
+    Bounds, Effect, Greeting, Icon, Input, Place, Ticket, Unresponsive, WindowId, WindowOf,
+    is_restricted_page,
 };
 
 /// How long to rest before looking for the relay again.
@@ -310,17 +311,17 @@ async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
         Err(error) if error.message.contains(ALREADY_ATTACHED) => {
             // An earlier worker may have come this far. Only to us does our own debugger answer.
             let info = debugger::target_info(tab).await;
-            info.map_err(|why| if is_barred(&why.message) { why } else { error })?;
+            info.map_err(|why| if is_restricted_page(&why.message) { why } else { error })?;
         }
         outcome => outcome?,
     }
-    let on_silence = async || {
-        let is_asleep = tabs::get(tab).await.is_ok_and(|tab| tab.discarded);
-        let silence = if is_asleep { Silence::Asleep } else { Silence::Busy };
-        step(Input::FellSilent { tab, silence });
+    let on_unresponsive = async || {
+        let is_discarded = tabs::get(tab).await.is_ok_and(|tab| tab.discarded);
+        let reason = if is_discarded { Unresponsive::Discarded } else { Unresponsive::Blocked };
+        step(Input::TabUnresponsive { tab, reason });
     };
     let described = async {
-        debugger::enable_page(tab, on_silence).await?;
+        debugger::enable_page(tab, on_unresponsive).await?;
         debugger::target_info(tab).await
     };
     let described = described.await;

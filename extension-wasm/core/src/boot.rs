@@ -133,7 +133,7 @@ impl<P: Payload> Worker<P> {
         for id in self.tabs.ids() {
             match self.tabs.get(id).map(|tab| &tab.state) {
                 Some(TabState::Waiting) => waiting.push(id),
-                Some(TabState::Attaching(_) | TabState::Lost { .. } | TabState::Barred) => {
+                Some(TabState::Attaching(_) | TabState::Lost { .. } | TabState::Restricted) => {
                     lost.push(id);
                 }
                 Some(TabState::Attached { .. }) | None => {}

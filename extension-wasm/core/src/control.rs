@@ -23,7 +23,7 @@ impl<P: Payload> Worker<P> {
         self.errors.remove(tab);
         self.put_in.remove(tab);
         match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
-            Some(TabState::Attaching(attaching)) if attaching.silence.is_none() => {
+            Some(TabState::Attaching(attaching)) if attaching.unresponsive.is_none() => {
                 attaching.cancelled = !attaching.cancelled;
             }
             Some(
@@ -31,7 +31,7 @@ impl<P: Payload> Worker<P> {
                 | TabState::Attaching(_)
                 | TabState::Attached { .. }
                 | TabState::Lost { .. }
-                | TabState::Barred,
+                | TabState::Restricted,
             ) => self.release(tab, effects),
             None if self.connection.is_open() => self.attach(tab, Attaching::default(), effects),
             None => {
@@ -148,8 +148,8 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         match attaching.tries {
-            Some(_) if is_barred(&why) => {
-                self.tabs.put(id, TabState::Barred);
+            Some(_) if is_restricted_page(&why) => {
+                self.tabs.put(id, TabState::Restricted);
                 self.show(id, effects);
             }
             Some(tries) if tries < MAX_TRIES => {
@@ -210,7 +210,7 @@ impl<P: Payload> Worker<P> {
             match self.tabs.get(id).map(|tab| &tab.state) {
                 Some(
                     TabState::Lost { .. }
-                    | TabState::Barred
+                    | TabState::Restricted
                     | TabState::Attaching(Attaching { tries: Some(_), .. }),
                 ) => self.release(id, effects),
                 Some(TabState::Waiting | TabState::Attaching(_) | TabState::Attached { .. })
@@ -230,7 +230,7 @@ impl<P: Payload> Worker<P> {
                 TabState::Waiting
                 | TabState::Attaching(_)
                 | TabState::Attached { .. }
-                | TabState::Barred,
+                | TabState::Restricted,
             )
             | None => {}
         }
@@ -239,7 +239,7 @@ impl<P: Payload> Worker<P> {
     /// A tab shows, or begins to show, another page.
     pub(super) fn tab_navigated(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get(id).map(|tab| &tab.state) {
-            Some(TabState::Barred) => {
+            Some(TabState::Restricted) => {
                 let attaching = Attaching { tries: Some(0), ..Attaching::default() };
                 self.attach(id, attaching, effects);
             }
@@ -332,14 +332,14 @@ impl<P: Payload> Worker<P> {
             // Chrome is at it; when it is done, the tab is let go.
             Some(TabState::Attaching(attaching)) => {
                 let was_cancelled = std::mem::replace(&mut attaching.cancelled, true);
-                if attaching.silence.is_some() && !was_cancelled {
+                if attaching.unresponsive.is_some() && !was_cancelled {
                     // Which makes it done.
                     self.detach(id, effects);
                 }
                 return;
             }
             Some(TabState::Attached { .. }) => self.detach(id, effects),
-            Some(TabState::Waiting | TabState::Lost { .. } | TabState::Barred) | None => {}
+            Some(TabState::Waiting | TabState::Lost { .. } | TabState::Restricted) | None => {}
         }
         self.forget(id, effects);
     }
@@ -416,7 +416,7 @@ fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> DetachedFromTarget
 }
 
 /// Whether Chrome refuses the page that a tab shows, rather than the tab.
-pub fn is_barred(why: &str) -> bool {
+pub fn is_restricted_page(why: &str) -> bool {
     [
         "Cannot access a chrome",
         "Cannot access contents of",

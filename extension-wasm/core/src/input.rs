@@ -6,7 +6,8 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Greeting, GroupId, Settings, Silence, Snapshot, StoredKey, Ticket, Unproven, WindowId,
+    Attempt, Greeting, GroupId, Settings, Snapshot, StoredKey, Ticket, Unproven, Unresponsive,
+    WindowId,
 };
 
 /// What happened outside.
@@ -79,9 +80,9 @@ pub enum Input<P> {
         outcome: Result<TargetInfo<P>, String>,
     },
     /// The debugger is attached, but the page has not answered yet.
-    FellSilent {
+    TabUnresponsive {
         tab: TabId,
-        silence: Silence,
+        reason: Unresponsive,
     },
     /// With the window, if one was opened for it.
     TabCreated {

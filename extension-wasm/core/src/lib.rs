@@ -17,10 +17,10 @@ mod missed;
 mod pairing;
 mod permissions;
 mod popups;
-mod silence;
 mod sorted;
 mod tabs;
 mod toolbar;
+mod unresponsive;
 mod windows;
 
 use serde::Serialize;
@@ -32,7 +32,7 @@ use shared_protocol::{
 pub use boot::{Snapshot, StoredTab};
 pub use connection::Attempt;
 use connection::Connection;
-pub use control::is_barred;
+pub use control::is_restricted_page;
 use downloads::Downloads;
 pub use effect::Effect;
 use for_chrome::NoFields;
@@ -43,12 +43,12 @@ pub use input::Input;
 use missed::Missed;
 pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
 use permissions::Permissions;
-pub use silence::Silence;
 use sorted::{SortedMap, SortedSet};
 pub use tabs::Debuggee;
 use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
 use toolbar::Toolbar;
 pub use toolbar::{Icon, ToolbarState};
+pub use unresponsive::Unresponsive;
 use windows::Windows;
 pub use windows::{Bounds, Place, WindowId, WindowOf};
 
@@ -260,7 +260,7 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::Attached { tab, outcome } => self.attached(tab, outcome, effects),
-            Input::FellSilent { tab, silence } => self.fell_silent(tab, silence, effects),
+            Input::TabUnresponsive { tab, reason } => self.tab_unresponsive(tab, reason, effects),
             Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
             Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
             Input::TabRegrouped { tab, group } => self.regrouped(tab, group, effects),
@@ -343,10 +343,10 @@ impl<P: Payload> Worker<P> {
         let is_settled = match self.tabs.get(tab).map(|tab| &tab.state) {
             None => self.backlog.is_none(),
             Some(TabState::Attaching(attaching)) => {
-                attaching.silence.is_some() && !attaching.cancelled
+                attaching.unresponsive.is_some() && !attaching.cancelled
             }
             Some(TabState::Lost { .. }) => false,
-            Some(TabState::Barred) => true,
+            Some(TabState::Restricted) => true,
             Some(TabState::Waiting | TabState::Attached { .. }) => self.connection.is_settled(),
         };
         is_settled && self.toolbar.is_settled(tab) && !self.detaching.contains(tab)
@@ -367,7 +367,7 @@ impl<P: Payload> Worker<P> {
                     let state = if self.is_connected(id) { "connected" } else { "connecting" };
                     (state, Some(session.clone()), Some(info.target_id.clone()))
                 }
-                Some(TabState::Barred) => ("restricted", None, None),
+                Some(TabState::Restricted) => ("restricted", None, None),
                 Some(TabState::Attaching(_) | TabState::Waiting | TabState::Lost { .. }) => {
                     ("connecting", None, None)
                 }

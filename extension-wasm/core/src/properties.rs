@@ -13,8 +13,8 @@ use shared_protocol::{CdpEvent, ExtensionMessage, TabId};
 
 use super::tests::{Json, info};
 use super::{
-    Attempt, Effect, Greeting, GroupId, Input, PairingKey, Settings, Silence, Snapshot, StoredKey,
-    Unproven, WindowId, Worker,
+    Attempt, Effect, Greeting, GroupId, Input, PairingKey, Settings, Snapshot, StoredKey, Unproven,
+    Unresponsive, WindowId, Worker,
 };
 
 /// What the user, Chrome and the relay may do at any moment.
@@ -31,7 +31,7 @@ enum Move {
         method: &'static str,
         params: &'static str,
     },
-    FellSilent(i32),
+    TabUnresponsive(i32),
     TabReplaced(i32),
     DebuggerTakenAway {
         tab: i32,
@@ -78,7 +78,7 @@ fn moves() -> impl Strategy<Value = Move> {
             Just(("callCookies", r#"{"function":"set","details":[{}]}"#)),
             Just(("cancelDownload", r#"{"id":1}"#)),
         ].prop_map(|(method, params)| Move::Request { method, params }),
-        2 => tab.clone().prop_map(Move::FellSilent),
+        2 => tab.clone().prop_map(Move::TabUnresponsive),
         1 => tab.clone().prop_map(Move::TabReplaced),
         2 => (tab.clone(), prop_oneof![Just("target_closed"), Just("canceled_by_user")])
             .prop_map(|(tab, reason)| Move::DebuggerTakenAway { tab, reason }),
@@ -169,8 +169,8 @@ impl World {
                 let params = serde_json::from_str(params).expect("JSON");
                 self.ask(method, params)
             }
-            Move::FellSilent(tab) => {
-                self.feed(Input::FellSilent { tab: TabId(tab), silence: Silence::Busy })
+            Move::TabUnresponsive(tab) => {
+                self.feed(Input::TabUnresponsive { tab: TabId(tab), reason: Unresponsive::Blocked })
             }
             Move::TabReplaced(tab) => {
                 self.next_tab += 1;

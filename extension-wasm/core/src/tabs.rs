@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
-use super::{Attempt, Silence, SortedMap, Ticket};
+use super::{Attempt, SortedMap, Ticket, Unresponsive};
 
 /// A tab, or a child session of one, as `chrome.debugger` names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -61,7 +61,7 @@ pub(super) enum TabState<P> {
         tries: u32,
     },
     /// The tab shows a page that Chrome keeps to itself, and is ours again when it leaves it.
-    Barred,
+    Restricted,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) struct Attaching {
     /// For a tab that was ours before: how often we tried to get it back.
     pub(super) tries: Option<u32>,
     /// Why it takes so long.
-    pub(super) silence: Option<Silence>,
+    pub(super) unresponsive: Option<Unresponsive>,
 }
 
 /// A tab that the relay asked for.
@@ -187,7 +187,7 @@ impl<P> Tabs<P> {
             TabState::Waiting
             | TabState::Attaching { .. }
             | TabState::Lost { .. }
-            | TabState::Barred => None,
+            | TabState::Restricted => None,
         }
     }
 
@@ -204,7 +204,7 @@ impl<P> Tabs<P> {
             TabState::Waiting
             | TabState::Attaching { .. }
             | TabState::Lost { .. }
-            | TabState::Barred => None,
+            | TabState::Restricted => None,
         })
     }
 

@@ -8,7 +8,7 @@ mod control;
 mod for_chrome;
 mod pairing;
 mod places;
-mod silence;
+mod unresponsive;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -89,7 +89,7 @@ impl<P: Payload> Worker<P> {
                      group",
                 ),
                 (None, None) => (Icon::Black, "", "click to control this tab"),
-                (Some(TabState::Barred), _) => (
+                (Some(TabState::Restricted), _) => (
                     Icon::Grey,
                     "!",
                     "Chrome protects this page; the tab is controlled when it leaves it",
@@ -117,8 +117,8 @@ impl<P: Payload> Worker<P> {
                 (Some(_), _) if self.connection.is_settled() && !is_open => {
                     (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")
                 }
-                (Some(TabState::Attaching(Attaching { silence: Some(silence), .. })), _) => {
-                    (Icon::Grey, "!", silence.words())
+                (Some(TabState::Attaching(Attaching { unresponsive: Some(reason), .. })), _) => {
+                    (Icon::Grey, "!", reason.tooltip())
                 }
                 (Some(_), _) => (Icon::Grey, "", "connecting"),
             };

@@ -17,7 +17,7 @@ const PROTOCOL_VERSION: &str = "1.3";
 const SEND_COMMAND: &str = "debugger.sendCommand";
 
 /// A page that takes this long does not answer for a reason.
-const SILENCE: Duration = Duration::from_secs(2);
+const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(2);
 
 /// Attaches, or says why not. Should Chrome succeed after we gave up waiting, the tab is let go.
 pub(crate) async fn attach(tab_id: TabId) -> Result<(), ChromeError> {
@@ -53,16 +53,16 @@ pub(crate) fn send_command(
 }
 
 /// Has a page tell what happens to it. A page that shows a dialog, or that Chrome has put to sleep,
-/// answers when it goes on; `on_silence` is told when that takes long.
+/// answers when it goes on; `on_unresponsive` is told when that takes long.
 pub(crate) async fn enable_page(
     tab_id: TabId,
-    on_silence: impl AsyncFnOnce(),
+    on_unresponsive: impl AsyncFnOnce(),
 ) -> Result<(), ChromeError> {
     let target = argument(&Debuggee { tab_id, session_id: None });
     let call = sys::send_command(&target, "Page.enable", &given(None))
         .map_err(|thrown| ChromeError::new(SEND_COMMAND, &thrown))?;
-    if time::within(SILENCE, call.clone()).await.is_none() {
-        on_silence().await;
+    if time::within(UNRESPONSIVE_AFTER, call.clone()).await.is_none() {
+        on_unresponsive().await;
     }
     eventually(SEND_COMMAND, Ok(call)).await.map(drop)
 }

@@ -1,13 +1,13 @@
 //! Tabs that do not answer when they are taken, or are put to sleep.
 
 use super::*;
-use crate::Silence;
+use crate::Unresponsive;
 
-const BUSY: Input<Json> = Input::FellSilent { tab: TAB, silence: Silence::Busy };
+const BUSY: Input<Json> = Input::TabUnresponsive { tab: TAB, reason: Unresponsive::Blocked };
 
 #[test]
 fn a_tab_that_does_not_answer_is_announced_when_it_does() {
-    let mut worker = Machine::silent();
+    let mut worker = Machine::unresponsive();
     worker.handle(Input::ToolbarShown { tab: TAB });
     assert!(worker.0.is_settled(TAB) && !worker.0.is_connected(TAB));
     assert_eq!(worker.attached(TAB, "T1")[0], announced("pw-tab-1", "T1"));
@@ -25,7 +25,7 @@ fn the_icon_says_why_a_tab_is_not_controlled_yet() {
 
 #[test]
 fn a_click_releases_a_tab_that_does_not_answer() {
-    let mut worker = Machine::silent();
+    let mut worker = Machine::unresponsive();
     assert_eq!(
         worker.handle(Input::IconClicked { tab: TAB }),
         [Effect::Detach { tab: TAB }],
@@ -50,11 +50,11 @@ fn cancel_on_the_banner_releases_a_tab_that_does_not_answer() {
     let reason = || "canceled_by_user".to_owned();
     let outcome = || Err("Detached while handling command.".to_owned());
     // Chrome may tell it in either order.
-    let mut worker = Machine::silent();
+    let mut worker = Machine::unresponsive();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: reason() });
     worker.handle(Input::Attached { tab: TAB, outcome: outcome() });
     assert_eq!(worker.0.status().tabs, []);
-    let mut worker = Machine::silent();
+    let mut worker = Machine::unresponsive();
     worker.handle(Input::Attached { tab: TAB, outcome: outcome() });
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: reason() });
     assert_eq!(worker.0.status().tabs, []);
@@ -68,7 +68,7 @@ fn a_tab_that_chrome_puts_to_sleep_is_ours_again_when_it_wakes() {
     assert_eq!(effects[0], Effect::Attach { tab: OTHER });
     assert!(effects.contains(&event(None, "Target.detachedFromTarget", gone)), "{effects:?}");
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: "target_closed".to_owned() });
-    worker.handle(Input::FellSilent { tab: OTHER, silence: Silence::Asleep });
+    worker.handle(Input::TabUnresponsive { tab: OTHER, reason: Unresponsive::Discarded });
     let tabs = worker.0.status().tabs;
     assert_eq!(tabs.iter().map(|tab| tab.tab_id).collect::<Vec<_>>(), [OTHER]);
     assert_eq!(worker.attached(OTHER, "T2")[0], announced("pw-tab-2", "T2"));
@@ -88,7 +88,7 @@ fn a_tab_that_sleeps_before_a_relay_comes_still_waits_for_it() {
 }
 
 impl Machine {
-    fn silent() -> Self {
+    fn unresponsive() -> Self {
         let mut machine = Self::connected();
         machine.handle(Input::IconClicked { tab: TAB });
         machine.handle(Input::ToolbarShown { tab: TAB });

@@ -8,41 +8,43 @@ use super::{Effect, Worker};
 
 /// Why a tab does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Silence {
+pub enum Unresponsive {
     /// Chrome put it to sleep, and wakes it when somebody looks at it.
-    Asleep,
+    Discarded,
     /// It shows a dialog, or is at work without a pause.
-    Busy,
+    Blocked,
 }
 
-impl Silence {
-    pub(super) fn words(self) -> &'static str {
+impl Unresponsive {
+    pub(super) fn tooltip(self) -> &'static str {
         match self {
-            Self::Asleep => "Chrome put this tab to sleep; it is controlled when it is reloaded",
-            Self::Busy => "this page does not answer; it is controlled when its dialog is closed",
+            Self::Discarded => "Chrome put this tab to sleep; it is controlled when it is reloaded",
+            Self::Blocked => {
+                "this page does not answer; it is controlled when its dialog is closed"
+            }
         }
     }
 }
 
 impl<P: Payload> Worker<P> {
     /// A tab's debugger is attached, but its page says nothing. When it does, it is taken.
-    pub(super) fn fell_silent(
+    pub(super) fn tab_unresponsive(
         &mut self,
         id: TabId,
-        silence: Silence,
+        reason: Unresponsive,
         effects: &mut Vec<Effect<P>>,
     ) {
         let Some(TabState::Attaching(attaching)) = self.tabs.get_mut(id).map(|tab| &mut tab.state)
         else {
             return;
         };
-        attaching.silence = Some(silence);
+        attaching.unresponsive = Some(reason);
         // It was ours for a moment, so it is taken back should Chrome take it away.
         attaching.tries.get_or_insert(0);
         if attaching.cancelled {
             return self.detach(id, effects);
         }
-        self.log(format!("tab {id} does not answer: {}", silence.words()), effects);
+        self.log(format!("tab {id} does not answer: {}", reason.tooltip()), effects);
         self.show(id, effects);
     }
 
@@ -55,7 +57,7 @@ impl<P: Payload> Worker<P> {
                 TabState::Waiting
                 | TabState::Attached { .. }
                 | TabState::Lost { .. }
-                | TabState::Barred,
+                | TabState::Restricted,
             ) => true,
         };
         let is_waiting =

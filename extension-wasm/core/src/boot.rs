@@ -114,7 +114,7 @@ impl<P: Payload> Worker<P> {
         }
         self.permissions.resume_with(snapshot.permissions, effects);
         if self.tabs.attached_tabs().next().is_some() {
-            self.missed.begin();
+            self.event_buffer.start();
         }
         if !self.permissions.is_empty() || self.tabs.attached_tabs().next().is_some() {
             // The relay may have gone together with the worker.

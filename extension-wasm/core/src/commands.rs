@@ -307,7 +307,7 @@ impl<P: Payload> Worker<P> {
         }
         let session_id = Some(child.unwrap_or(session));
         let event = CdpEvent { session_id, method, params: Some(params), extra: Extra::default() };
-        self.tell(event, effects);
+        self.send_event(event, effects);
         // Clients hear of a crash before the commands that were waiting fail.
         if let Some(is_dead) = crashed {
             self.crashed(tab, is_dead, effects);

@@ -273,7 +273,10 @@ impl<P: Payload> Worker<P> {
         }
         known.clone_from(&info);
         self.changed = true;
-        self.tell(event("Target.targetInfoChanged", &Described { target_info: info }), effects);
+        self.send_event(
+            event("Target.targetInfoChanged", &Described { target_info: info }),
+            effects,
+        );
     }
 
     pub(super) fn regrouped(
@@ -384,7 +387,7 @@ impl<P: Payload> Worker<P> {
         self.hidden_tabs.forget(id);
         self.changed = true;
         if let TabState::Attached { session, info, .. } = last {
-            self.tell(event("Target.detachedFromTarget", &detached(session, info)), effects);
+            self.send_event(event("Target.detachedFromTarget", &detached(session, info)), effects);
         }
     }
 

@@ -9,11 +9,11 @@ mod connection;
 mod control;
 mod downloads;
 mod effect;
+mod event_buffer;
 mod for_chrome;
 mod grouping;
 mod hidden_tabs;
 mod input;
-mod missed;
 mod pairing;
 mod permissions;
 mod popups;
@@ -35,12 +35,12 @@ use connection::Connection;
 pub use control::is_restricted_page;
 use downloads::Downloads;
 pub use effect::Effect;
+use event_buffer::EventBuffer;
 use for_chrome::NoFields;
 pub use grouping::GroupId;
 use grouping::Grouping;
 use hidden_tabs::HiddenTabs;
 pub use input::Input;
-use missed::Missed;
 pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
 use permissions::Permissions;
 use sorted::{SortedMap, SortedSet};
@@ -96,7 +96,7 @@ pub struct Worker<P> {
     connection: Connection,
     /// The connection that was lost last.
     lost: Option<Attempt>,
-    missed: Missed<P>,
+    event_buffer: EventBuffer<P>,
     tabs: Tabs<P>,
     /// Tabs that Chrome is about to open for the relay.
     expected: Vec<Opened>,
@@ -132,7 +132,7 @@ impl<P> Default for Worker<P> {
             backlog: Some(Vec::new()),
             connection: Connection::default(),
             lost: None,
-            missed: Missed::default(),
+            event_buffer: EventBuffer::default(),
             tabs: Tabs::default(),
             expected: Vec::new(),
             in_flight: InFlight::default(),
@@ -229,7 +229,7 @@ impl<P: Payload> Worker<P> {
                     if was_open && !CloseCode::is_ours(code) {
                         self.clean_up_all(effects);
                     } else if was_open && !self.connection.is_displaced() {
-                        self.missed.begin();
+                        self.event_buffer.start();
                     }
                 }
             }
@@ -399,7 +399,7 @@ impl<P: Payload> Worker<P> {
                 extra: Extra::default(),
             })));
         }
-        self.tell_missed(effects);
+        self.send_buffered_events(effects);
         effects.push(Effect::Send(ExtensionMessage::Ready));
         for id in self.tabs.ids() {
             match self.tabs.get(id).map(|tab| &tab.state) {
@@ -417,7 +417,7 @@ impl<P: Payload> Worker<P> {
 
     /// The relay, and with it every client, has gone for good: nothing of theirs may stay.
     fn relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
-        self.missed.end();
+        self.event_buffer.take();
         self.clean_up_all(effects);
         self.windows.close_if_unused(|_| false, effects);
         self.permissions.undo(effects);

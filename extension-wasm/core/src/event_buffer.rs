@@ -12,72 +12,72 @@ use super::{Effect, Worker};
 const MAX_EVENTS: usize = 4096;
 
 #[derive(Debug)]
-pub(super) struct Missed<P> {
+pub(super) struct EventBuffer<P> {
     /// Whether there is a relay whose clients wait.
-    is_awaited: bool,
+    is_buffering: bool,
     events: VecDeque<CdpEvent<P>>,
     /// How many were too many.
-    lost: usize,
+    dropped: usize,
 }
 
 impl<P: Payload> Worker<P> {
     /// Tells the relay what happened, as soon as it can be told.
-    pub(super) fn tell(&mut self, event: CdpEvent<P>, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn send_event(&mut self, event: CdpEvent<P>, effects: &mut Vec<Effect<P>>) {
         if self.connection.is_open() {
             effects.push(Effect::Send(ExtensionMessage::Event(event)));
         } else {
-            self.missed.keep(event);
+            self.event_buffer.push(event);
         }
     }
 
     /// Tells what happened meanwhile in the tabs that are still there.
-    pub(super) fn tell_missed(&mut self, effects: &mut Vec<Effect<P>>) {
-        let (events, lost) = self.missed.end();
+    pub(super) fn send_buffered_events(&mut self, effects: &mut Vec<Effect<P>>) {
+        let (events, dropped) = self.event_buffer.take();
         for event in events {
             let session = event.session_id.as_ref();
             if session.is_none_or(|session| self.tabs.by_session(session).is_some()) {
                 effects.push(Effect::Send(ExtensionMessage::Event(event)));
             }
         }
-        if lost > 0 {
-            self.log(format!("{lost} events of controlled tabs were lost"), effects);
+        if dropped > 0 {
+            self.log(format!("{dropped} events of controlled tabs were lost"), effects);
         }
     }
 }
 
-impl<P> Default for Missed<P> {
+impl<P> Default for EventBuffer<P> {
     fn default() -> Self {
-        Self { is_awaited: false, events: VecDeque::new(), lost: 0 }
+        Self { is_buffering: false, events: VecDeque::new(), dropped: 0 }
     }
 }
 
-impl<P> Missed<P> {
+impl<P> EventBuffer<P> {
     /// The relay may be there, and its clients with it.
-    pub(super) fn begin(&mut self) {
-        self.is_awaited = true;
+    pub(super) fn start(&mut self) {
+        self.is_buffering = true;
     }
 
-    pub(super) fn keep(&mut self, event: CdpEvent<P>) {
-        if !self.is_awaited || !is_worth_keeping(&event.method) {
+    pub(super) fn push(&mut self, event: CdpEvent<P>) {
+        if !self.is_buffering || !is_worth_buffering(&event.method) {
             return;
         }
         if self.events.len() >= MAX_EVENTS {
             self.events.pop_front();
-            self.lost += 1;
+            self.dropped += 1;
         }
         self.events.push_back(event);
     }
 
     /// Gives what was kept, oldest first, and how many events were lost. Nothing is kept from then
     /// on.
-    pub(super) fn end(&mut self) -> (VecDeque<CdpEvent<P>>, usize) {
-        let Self { events, lost, .. } = std::mem::take(self);
-        (events, lost)
+    pub(super) fn take(&mut self) -> (VecDeque<CdpEvent<P>>, usize) {
+        let Self { events, dropped, .. } = std::mem::take(self);
+        (events, dropped)
     }
 }
 
 /// Targets that come and go are told by the inventory; the relay passes the other two on to nobody.
-fn is_worth_keeping(method: &str) -> bool {
+fn is_worth_buffering(method: &str) -> bool {
     !matches!(
         method,
         "Target.attachedToTarget"

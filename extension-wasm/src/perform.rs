@@ -97,10 +97,10 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::RetryLater { attempt } => later(RETRY, Input::RetryDue { attempt }),
         Effect::RetryAfter { attempt, wait } => later(wait, Input::RetryDue { attempt }),
         Effect::GiveRelayUpLater { attempt } => later(GIVE_UP, Input::RelayGivenUp { attempt }),
-        Effect::GoOnLater { port } => spawn_local(async move {
+        Effect::AwaitOldRelay { port } => spawn_local(async move {
             // Whoever answers this has read what was sent before, and passed it on.
             relay_is_at(port).await;
-            step(Input::GoOnDue);
+            step(Input::OldRelayDrained);
         }),
         Effect::Send(message) => send(&message),
         Effect::Attach { tab } => spawn_local(async move {
@@ -174,14 +174,14 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             let group = groups::join(tab, &groups).await.unwrap_or_default();
             step(Input::Grouped { group });
         }),
-        Effect::TakeOut { tab, groups } => spawn_local(async move {
-            let is_dragged = groups::take_out(tab, &groups).await;
-            step(Input::TriedToTakeOut { tab, is_dragged });
+        Effect::TryUngroup { tab, groups } => spawn_local(async move {
+            let is_dragged = groups::try_ungroup(tab, &groups).await;
+            step(Input::UngroupTried { tab, is_dragged });
         }),
-        Effect::AskPlace { tab } => spawn_local(async move {
+        Effect::ReadGroup { tab } => spawn_local(async move {
             let place = tabs::get(tab).await.ok().and_then(|tab| tab.group_id);
             let group = place.filter(|group| *group != tabs::NO_GROUP);
-            step(Input::Placed { tab, group });
+            step(Input::GroupRead { tab, group });
         }),
         Effect::Ungroup { tab, groups } => spawn_local(async move {
             // The tab may have been closed meanwhile, and with it its place.

@@ -6,7 +6,7 @@ use shared_protocol::{
     Extra, Payload, RelayMessage, SessionId, TabId, TargetId, reset_commands,
 };
 
-use super::for_chrome::NoFields;
+use super::chrome_requests::NoFields;
 use super::hidden_tabs::HiddenTabs;
 use super::tabs::{Child, Opened, TabState};
 use super::{Attempt, BLANK, Bounds, Debuggee, Effect, Place, Ticket, Worker};
@@ -129,12 +129,13 @@ impl<P: Payload> Worker<P> {
             effects.push(Effect::CloseTabs { tabs: vec![tab] });
             return self.reply(ticket, Ok(P::write(&Closed { success: true }).ok()), effects);
         }
-        let is_tree_awaited = self.passing_on > 0 || self.in_flight.asks_frame_tree(&debuggee);
+        let is_tree_awaited =
+            self.unforwarded_replies > 0 || self.in_flight.asks_frame_tree(&debuggee);
         if lets_chrome_tell(&command.method) && is_tree_awaited {
             // Events of Chrome overtake its answers, and Playwright misses what happens to frames
             // that it has not heard of yet. Relays of ours keep the order; released ones do not.
             self.in_flight.add(ticket, debuggee.clone(), &command.method);
-            return self.held.push((ticket, debuggee, command));
+            return self.held_commands.push((ticket, debuggee, command));
         }
         self.changed |= HiddenTabs::changes_stored_use(&command.method);
         self.hidden_tabs.before_command(tab, &command.method, command.params.as_ref(), effects);
@@ -237,24 +238,24 @@ impl<P: Payload> Worker<P> {
         }
         match self.connection.port() {
             Some(port) if !self.connection.is_with_our_relay() => {
-                self.passing_on += 1;
-                effects.push(Effect::GoOnLater { port });
+                self.unforwarded_replies += 1;
+                effects.push(Effect::AwaitOldRelay { port });
             }
-            Some(_) | None => self.go_on(effects),
+            Some(_) | None => self.run_held_commands(effects),
         }
     }
 
     /// An older relay has passed an answer on. What waits may wait for a later one.
-    pub(super) fn passed_on(&mut self, effects: &mut Vec<Effect<P>>) {
-        self.passing_on -= 1;
-        if self.passing_on == 0 {
-            self.go_on(effects);
+    pub(super) fn old_relay_drained(&mut self, effects: &mut Vec<Effect<P>>) {
+        self.unforwarded_replies -= 1;
+        if self.unforwarded_replies == 0 {
+            self.run_held_commands(effects);
         }
     }
 
     /// Runs what waited for an answer.
-    pub(super) fn go_on(&mut self, effects: &mut Vec<Effect<P>>) {
-        for (ticket, debuggee, command) in std::mem::take(&mut self.held) {
+    pub(super) fn run_held_commands(&mut self, effects: &mut Vec<Effect<P>>) {
+        for (ticket, debuggee, command) in std::mem::take(&mut self.held_commands) {
             // Its tab may have crashed meanwhile, or its relay gone.
             if self.in_flight.done(ticket) {
                 self.run_in_tab(ticket, debuggee, command, effects);

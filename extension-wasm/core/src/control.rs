@@ -7,7 +7,7 @@ use shared_protocol::{
     DetachedFromTarget, Extra, InitialTab, Payload, SessionId, TabId, TargetId, TargetInfo,
 };
 
-use super::grouping::{GroupId, Meaning};
+use super::groups::{GroupChange, GroupId};
 use super::tabs::{Attaching, Opened, TabState};
 use super::windows::WindowId;
 use super::{Effect, Ticket, Worker, announcement, event, with_url};
@@ -21,7 +21,7 @@ const SECOND_TRY: Duration = Duration::from_millis(250);
 impl<P: Payload> Worker<P> {
     pub(super) fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.errors.remove(tab);
-        self.put_in.remove(tab);
+        self.grouped_by_others.remove(tab);
         match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
             Some(TabState::Attaching(attaching)) if attaching.unresponsive.is_none() => {
                 attaching.cancelled = !attaching.cancelled;
@@ -135,7 +135,7 @@ impl<P: Payload> Worker<P> {
             }
         }
         if !self.windows.is_separate() && !self.windows.owns(id) {
-            self.grouping.add(id, effects);
+            self.groups.add(id, effects);
         }
         self.show(id, effects);
     }
@@ -279,23 +279,25 @@ impl<P: Payload> Worker<P> {
         );
     }
 
-    pub(super) fn regrouped(
+    pub(super) fn tab_regrouped(
         &mut self,
         tab: TabId,
         group: Option<GroupId>,
         effects: &mut Vec<Effect<P>>,
     ) {
         let is_controlled = self.tabs.get(tab).is_some();
-        match self.grouping.meaning(tab, group, is_controlled) {
-            Meaning::CameIn => effects.push(Effect::TakeOut { tab, groups: self.grouping.ours() }),
-            Meaning::Left => effects.push(Effect::AskPlace { tab }),
-            Meaning::Nothing => {}
+        match self.groups.classify(tab, group, is_controlled) {
+            GroupChange::Joined => {
+                effects.push(Effect::TryUngroup { tab, groups: self.groups.ours() })
+            }
+            GroupChange::Left => effects.push(Effect::ReadGroup { tab }),
+            GroupChange::Irrelevant => {}
         }
     }
 
     /// A tab that came into the group was to be taken out again, which Chrome refuses while the user
     /// drags it.
-    pub(super) fn tried_to_take_out(
+    pub(super) fn ungroup_tried(
         &mut self,
         tab: TabId,
         is_dragged: Option<bool>,
@@ -306,7 +308,7 @@ impl<P: Payload> Worker<P> {
             _ if self.tabs.get(tab).is_some() => {}
             Some(true) => self.icon_clicked(tab, effects),
             Some(false) => {
-                self.put_in.insert(tab);
+                self.grouped_by_others.insert(tab);
                 self.show(tab, effects);
             }
             None => {}
@@ -314,18 +316,20 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Where a tab is whose group has changed.
-    pub(super) fn placed(
+    pub(super) fn group_read(
         &mut self,
         tab: TabId,
         group: Option<GroupId>,
         effects: &mut Vec<Effect<P>>,
     ) {
         let is_controlled = self.tabs.get(tab).is_some();
-        match self.grouping.meaning(tab, group, is_controlled) {
-            Meaning::Left if self.grouping.came_along(tab, effects) => {}
-            Meaning::Left => self.release(tab, effects),
-            Meaning::CameIn => effects.push(Effect::TakeOut { tab, groups: self.grouping.ours() }),
-            Meaning::Nothing => {}
+        match self.groups.classify(tab, group, is_controlled) {
+            GroupChange::Left if self.groups.regroup_moved_tab(tab, effects) => {}
+            GroupChange::Left => self.release(tab, effects),
+            GroupChange::Joined => {
+                effects.push(Effect::TryUngroup { tab, groups: self.groups.ours() })
+            }
+            GroupChange::Irrelevant => {}
         }
     }
 
@@ -362,7 +366,7 @@ impl<P: Payload> Worker<P> {
         if let Some(opened) = gone.and_then(|tab| tab.opened) {
             self.reply(opened.ticket, Err("The tab was closed".to_owned()), effects);
         }
-        self.grouping.remove(id, effects);
+        self.groups.remove(id, effects);
         let Self { windows, tabs, .. } = self;
         windows.close_if_unused(|tab| tabs.get(tab).is_some(), effects);
         self.changed = true;
@@ -373,7 +377,7 @@ impl<P: Payload> Worker<P> {
     pub(super) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         self.windows.tab_removed(id);
         self.errors.remove(id);
-        self.put_in.remove(id);
+        self.grouped_by_others.remove(id);
         self.tabs.calm(id);
         self.announce_short_popup(id, effects);
         self.forget(id, effects);

@@ -57,7 +57,7 @@ pub enum Effect<P> {
     },
     /// A released relay passes on events before an answer that comes with them: wait until it has
     /// passed the answer on.
-    GoOnLater {
+    AwaitOldRelay {
         port: u16,
     },
     Send(ExtensionMessage<P>),
@@ -148,12 +148,12 @@ pub enum Effect<P> {
         groups: Vec<GroupId>,
     },
     /// Take a tab out of its group if it is one of these, which fails while the user drags it.
-    TakeOut {
+    TryUngroup {
         tab: TabId,
         groups: Vec<GroupId>,
     },
     /// See which group a tab is in. By the time of the answer, what it did has been told.
-    AskPlace {
+    ReadGroup {
         tab: TabId,
     },
     /// Take a tab out of its group if it is one of these.

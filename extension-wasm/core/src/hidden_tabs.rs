@@ -8,13 +8,13 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload, TabId};
 
-use super::{Debuggee, Effect, SortedMap, Ticket};
+use super::{Debuggee, Effect, SmallMap, Ticket};
 
 /// How often a screenshot is drawn for.
 const MAX_FORCED_FRAMES: u32 = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct HiddenTabs(SortedMap<TabId, TabUse>);
+pub(super) struct HiddenTabs(SmallMap<TabId, TabUse>);
 
 #[derive(Debug, Default)]
 struct TabUse {

@@ -57,7 +57,7 @@ pub enum Input<P> {
         attempt: Attempt,
     },
     /// An older relay has passed an answer on.
-    GoOnDue,
+    OldRelayDrained,
     /// The relay has been away for long.
     RelayGivenUp {
         attempt: Attempt,
@@ -97,13 +97,13 @@ pub enum Input<P> {
         tab: TabId,
         group: Option<GroupId>,
     },
-    /// What came of [`Effect::TakeOut`](super::Effect::TakeOut).
+    /// What came of [`Effect::TryUngroup`](super::Effect::TryUngroup).
     /// `None` if the tab has left the group by itself.
-    TriedToTakeOut {
+    UngroupTried {
         tab: TabId,
         is_dragged: Option<bool>,
     },
-    Placed {
+    GroupRead {
         tab: TabId,
         group: Option<GroupId>,
     },

@@ -3,21 +3,21 @@
 //! Nothing here touches `chrome.*`, the network or a clock. Every asynchronous effect ends in
 //! exactly one input, also when it fails.
 
-mod boot;
+mod chrome_requests;
 mod commands;
 mod connection;
 mod control;
 mod downloads;
 mod effect;
 mod event_buffer;
-mod for_chrome;
-mod grouping;
+mod groups;
 mod hidden_tabs;
 mod input;
 mod pairing;
 mod permissions;
 mod popups;
-mod sorted;
+mod small_map;
+mod snapshot;
 mod tabs;
 mod toolbar;
 mod unresponsive;
@@ -29,21 +29,21 @@ use shared_protocol::{
     LogLevel, LogLine, ParseFailure, Payload, RequestId, SessionId, TabId, TargetId, TargetInfo,
 };
 
-pub use boot::{Snapshot, StoredTab};
+use chrome_requests::NoFields;
 pub use connection::Attempt;
 use connection::Connection;
 pub use control::is_restricted_page;
 use downloads::Downloads;
 pub use effect::Effect;
 use event_buffer::EventBuffer;
-use for_chrome::NoFields;
-pub use grouping::GroupId;
-use grouping::Grouping;
+pub use groups::GroupId;
+use groups::Groups;
 use hidden_tabs::HiddenTabs;
 pub use input::Input;
 pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
 use permissions::Permissions;
-use sorted::{SortedMap, SortedSet};
+use small_map::{SmallMap, SmallSet};
+pub use snapshot::{Snapshot, StoredTab};
 pub use tabs::Debuggee;
 use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
 use toolbar::Toolbar;
@@ -102,13 +102,13 @@ pub struct Worker<P> {
     expected: Vec<Opened>,
     in_flight: InFlight,
     /// How many answers an older relay may not have passed on yet.
-    passing_on: u32,
+    unforwarded_replies: u32,
     /// Commands that wait for the answer to another.
-    held: Vec<(Ticket, Debuggee, CdpCommand<P>)>,
+    held_commands: Vec<(Ticket, Debuggee, CdpCommand<P>)>,
     hidden_tabs: HiddenTabs,
     /// Scripts for new documents, in all tabs.
     scripts_given: u32,
-    grouping: Grouping,
+    groups: Groups,
     windows: Windows,
     permissions: Permissions,
     downloads: Downloads<P>,
@@ -117,11 +117,11 @@ pub struct Worker<P> {
     shown_trouble: Option<String>,
     auto_attach: Option<P>,
     /// Tabs whose debugger is being taken off.
-    detaching: SortedSet<TabId>,
+    detaching: SmallSet<TabId>,
     /// Why tabs could not be controlled.
-    errors: SortedMap<TabId, String>,
+    errors: SmallMap<TabId, String>,
     /// Tabs that somebody other than the user put among the controlled ones.
-    put_in: SortedSet<TabId>,
+    grouped_by_others: SmallSet<TabId>,
     /// Whether the snapshot of the state has become stale.
     changed: bool,
 }
@@ -136,20 +136,20 @@ impl<P> Default for Worker<P> {
             tabs: Tabs::default(),
             expected: Vec::new(),
             in_flight: InFlight::default(),
-            passing_on: 0,
-            held: Vec::new(),
+            unforwarded_replies: 0,
+            held_commands: Vec::new(),
             hidden_tabs: HiddenTabs::default(),
             scripts_given: 0,
-            grouping: Grouping::default(),
+            groups: Groups::default(),
             windows: Windows::default(),
             permissions: Permissions::default(),
             downloads: Downloads::default(),
             toolbar: Toolbar::default(),
             shown_trouble: None,
             auto_attach: None,
-            detaching: SortedSet::default(),
-            errors: SortedMap::default(),
-            put_in: SortedSet::default(),
+            detaching: SmallSet::default(),
+            errors: SmallMap::default(),
+            grouped_by_others: SmallSet::default(),
             changed: false,
         }
     }
@@ -175,14 +175,14 @@ impl<P: Payload> Worker<P> {
         match input {
             Input::Started { settings, hello, snapshot } => {
                 self.restore(*snapshot, effects);
-                self.grouping.enable(settings.tab_groups);
+                self.groups.enable(settings.tab_groups);
                 self.connection.start(settings.port, *hello, effects);
                 for input in self.backlog.take().unwrap_or_default() {
                     self.apply(input, effects);
                 }
             }
             Input::SettingsChanged(settings) => {
-                self.grouping.enable(settings.tab_groups);
+                self.groups.enable(settings.tab_groups);
                 self.connection.change_port(settings.port, effects);
             }
             Input::KeyRead { attempt, stored } => {
@@ -234,7 +234,7 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
-            Input::GoOnDue => self.passed_on(effects),
+            Input::OldRelayDrained => self.old_relay_drained(effects),
             Input::RelayGivenUp { attempt } => {
                 if !self.connection.is_open() && self.lost == Some(attempt) {
                     self.relay_given_up(effects);
@@ -263,20 +263,20 @@ impl<P: Payload> Worker<P> {
             Input::TabUnresponsive { tab, reason } => self.tab_unresponsive(tab, reason, effects),
             Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
             Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
-            Input::TabRegrouped { tab, group } => self.regrouped(tab, group, effects),
-            Input::TriedToTakeOut { tab, is_dragged } => {
-                self.tried_to_take_out(tab, is_dragged, effects);
+            Input::TabRegrouped { tab, group } => self.tab_regrouped(tab, group, effects),
+            Input::UngroupTried { tab, is_dragged } => {
+                self.ungroup_tried(tab, is_dragged, effects);
             }
-            Input::Placed { tab, group } => self.placed(tab, group, effects),
+            Input::GroupRead { tab, group } => self.group_read(tab, group, effects),
             Input::TabMoved { tab } => {
                 if self.tabs.get(tab).is_some() {
-                    self.grouping.moved(tab);
-                    effects.push(Effect::AskPlace { tab });
+                    self.groups.moved(tab);
+                    effects.push(Effect::ReadGroup { tab });
                 }
             }
             Input::TabRemoved { tab } => self.tab_removed(tab, effects),
             Input::TabReplaced { tab, by } => self.replaced(tab, by, effects),
-            Input::GroupRemoved { group } => self.grouping.forget_group(group),
+            Input::GroupRemoved { group } => self.groups.group_removed(group),
             Input::WindowRemoved { window } => {
                 self.windows.window_removed(window);
                 self.changed = true;
@@ -285,7 +285,7 @@ impl<P: Payload> Worker<P> {
                 self.popup_opened(tab, opener, &url, effects);
             }
             Input::Grouped { group } => {
-                self.grouping.grouped(group, effects);
+                self.groups.grouped(group, effects);
                 self.changed = true;
             }
             Input::Detached { tab } => {

@@ -357,13 +357,13 @@ impl World {
             Effect::Group { .. } => {
                 self.feed(Input::Grouped { group: (!fails).then_some(GroupId(50)) })
             }
-            Effect::TakeOut { tab, .. } => {
-                self.feed(Input::TriedToTakeOut { tab, is_dragged: Some(true) })
+            Effect::TryUngroup { tab, .. } => {
+                self.feed(Input::UngroupTried { tab, is_dragged: Some(true) })
             }
-            Effect::AskPlace { tab } => {
-                self.feed(Input::Placed { tab, group: fails.then_some(GroupId(50)) })
+            Effect::ReadGroup { tab } => {
+                self.feed(Input::GroupRead { tab, group: fails.then_some(GroupId(50)) })
             }
-            Effect::GoOnLater { .. } => self.feed(Input::GoOnDue),
+            Effect::AwaitOldRelay { .. } => self.feed(Input::OldRelayDrained),
             Effect::StopRenderingLater { tab, uses } => {
                 self.feed(Input::StopRenderingDue { tab, uses })
             }

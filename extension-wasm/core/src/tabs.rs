@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
-use super::{Attempt, SortedMap, Ticket, Unresponsive};
+use super::{Attempt, SmallMap, Ticket, Unresponsive};
 
 /// A tab, or a child session of one, as `chrome.debugger` names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -32,7 +32,7 @@ pub(super) struct Tabs<P> {
     runtime_enabled: Vec<Debuggee>,
     last_session: u32,
     /// How often a tab was taken away since it last navigated.
-    flaps: SortedMap<TabId, u32>,
+    flaps: SmallMap<TabId, u32>,
 }
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl<P> Default for Tabs<P> {
             children: Vec::new(),
             runtime_enabled: Vec::new(),
             last_session: 0,
-            flaps: SortedMap::default(),
+            flaps: SmallMap::default(),
         }
     }
 }
@@ -259,7 +259,7 @@ impl<P> Tabs<P> {
 
 /// Commands that Chrome has not answered yet, and the tab that each runs in.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(SortedMap<Ticket, Running>);
+pub(super) struct InFlight(SmallMap<Ticket, Running>);
 
 #[derive(Debug)]
 struct Running {

@@ -2,12 +2,12 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the rest is of no interest here")]
 
+mod chrome_requests;
 mod commands;
 mod connection;
 mod control;
-mod for_chrome;
+mod groups_and_windows;
 mod pairing;
-mod places;
 mod unresponsive;
 
 use serde::de::DeserializeOwned;

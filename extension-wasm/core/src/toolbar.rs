@@ -82,7 +82,7 @@ impl<P: Payload> Worker<P> {
                     let title = format!("Playwriter cannot control this page: {why}");
                     return ToolbarState { icon: Icon::Black, badge: "!", title };
                 }
-                (None, None) if self.put_in.contains(tab) => (
+                (None, None) if self.grouped_by_others.contains(tab) => (
                     Icon::Black,
                     "?",
                     "click to control this tab; something other than your mouse put it into the \

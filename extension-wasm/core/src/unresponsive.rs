@@ -64,7 +64,7 @@ impl<P: Payload> Worker<P> {
             matches!(self.tabs.get(old).map(|tab| &tab.state), Some(TabState::Waiting));
         if is_wanted && self.tabs.get(new).is_none() {
             self.windows.replaced(old, new);
-            self.grouping.replaced(old, new);
+            self.groups.replaced(old, new);
             if is_waiting {
                 self.tabs.put(new, TabState::Waiting);
                 self.show(new, effects);

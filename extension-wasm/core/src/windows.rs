@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::{Effect, SortedSet, Ticket};
+use super::{Effect, SmallSet, Ticket};
 
 /// A window, by `chrome.windows` id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub(super) struct Windows {
     separate_window: bool,
     worker_window_id: Option<WindowId>,
     /// The tabs that we opened in it, and may close.
-    owned: SortedSet<TabId>,
+    owned: SmallSet<TabId>,
     /// Tabs that wait for the window to open.
     #[serde(skip)]
     queue: VecDeque<(Ticket, String)>,

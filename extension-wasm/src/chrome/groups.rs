@@ -37,7 +37,7 @@ pub(crate) async fn leave(tab: TabId, groups: &[GroupId]) -> Result<(), ChromeEr
 
 /// Takes a tab out of its group if it is one of `groups`. Gives whether Chrome refuses that because the
 /// user drags the tab; nothing if the tab has left, or cannot be asked.
-pub(crate) async fn take_out(tab: TabId, groups: &[GroupId]) -> Option<bool> {
+pub(crate) async fn try_ungroup(tab: TabId, groups: &[GroupId]) -> Option<bool> {
     const DRAGGING: &str = "user may be dragging";
     let found = tabs::get(tab).await.ok()?;
     found.group_id.filter(|group| groups.contains(group))?;

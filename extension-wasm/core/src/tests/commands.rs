@@ -229,15 +229,15 @@ fn what_happens_to_frames_is_told_when_the_frame_tree_is_known() {
         methods(&worker.command(3, Some("pw-tab-1"), "Log.enable", json!({}))),
         ["Log.enable"]
     );
-    let go_on = "Runtime.runIfWaitingForDebugger";
-    assert_eq!(worker.command(4, Some("pw-tab-1"), go_on, json!({})), []);
+    let resume = "Runtime.runIfWaitingForDebugger";
+    assert_eq!(worker.command(4, Some("pw-tab-1"), resume, json!({})), []);
     let done = |id| Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) };
     assert_eq!(
         worker.handle(done(1)),
-        [reply(1, Ok(Some(json!({})))), Effect::GoOnLater { port: 19988 }],
+        [reply(1, Ok(Some(json!({})))), Effect::AwaitOldRelay { port: 19988 }],
         "first the tree, and time for an older relay to pass it on"
     );
-    assert_eq!(methods(&worker.handle(Input::GoOnDue)), ["Runtime.enable", go_on]);
+    assert_eq!(methods(&worker.handle(Input::OldRelayDrained)), ["Runtime.enable", resume]);
     assert_eq!(worker.handle(done(2)), [reply(2, Ok(Some(json!({}))))]);
 }
 
@@ -253,7 +253,11 @@ fn frames_of_two_tabs_wait_until_an_older_relay_has_passed_both_trees_on() {
     worker.handle(done(1));
     worker.handle(done(2));
     assert_eq!(worker.command(4, Some("pw-tab-2"), "Runtime.enable", json!({})), []);
-    assert_eq!(worker.handle(Input::GoOnDue), [], "the second tree may still be on its way");
+    assert_eq!(
+        worker.handle(Input::OldRelayDrained),
+        [],
+        "the second tree may still be on its way"
+    );
     let enabled = ["Runtime.enable", "Runtime.enable"];
-    assert_eq!(methods(&worker.handle(Input::GoOnDue)), enabled);
+    assert_eq!(methods(&worker.handle(Input::OldRelayDrained)), enabled);
 }

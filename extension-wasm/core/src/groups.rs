@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::{Effect, SortedSet};
+use super::{Effect, SmallSet};
 
 /// A tab group, by `chrome.tabGroups` id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,51 +20,51 @@ use super::{Effect, SortedSet};
 pub struct GroupId(pub i32);
 
 #[derive(Debug)]
-pub(super) struct Grouping {
+pub(super) struct Groups {
     enabled: bool,
     /// The groups we made, one for each window.
-    ours: SortedSet<GroupId>,
+    ours: SmallSet<GroupId>,
     /// The tabs that we put into them. A tab in a group of the user's is none of them.
-    members: SortedSet<TabId>,
+    members: SmallSet<TabId>,
     /// Tabs to be grouped. One at a time: two at once would make two groups.
     queue: VecDeque<TabId>,
-    busy: Option<TabId>,
+    grouping: Option<TabId>,
     /// Whether that one was released meanwhile.
-    is_abandoned: bool,
+    is_released: bool,
     /// Tabs that changed their group while we were at it: perhaps that was us, and perhaps the group is
     /// ours.
-    unclear: SortedSet<TabId>,
+    unclassified: SmallSet<TabId>,
     /// Tabs that have just come into another window, which takes them out of their group.
-    moved: SortedSet<TabId>,
+    moved: SmallSet<TabId>,
 }
 
 /// What a tab's change of group means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum GroupChange {
     /// Somebody put it among the controlled tabs.
-    CameIn,
+    Joined,
     /// It is no longer among them. Chrome says so before it says that the tab came along to another
     /// window, so one has to ask where it is.
     Left,
-    Nothing,
+    Irrelevant,
 }
 
-impl Default for Grouping {
+impl Default for Groups {
     fn default() -> Self {
         Self {
             enabled: true,
-            ours: SortedSet::default(),
-            members: SortedSet::default(),
+            ours: SmallSet::default(),
+            members: SmallSet::default(),
             queue: VecDeque::new(),
-            busy: None,
-            is_abandoned: false,
-            unclear: SortedSet::default(),
-            moved: SortedSet::default(),
+            grouping: None,
+            is_released: false,
+            unclassified: SmallSet::default(),
+            moved: SmallSet::default(),
         }
     }
 }
 
-impl Grouping {
+impl Groups {
     pub(super) fn enable(&mut self, enabled: bool) {
         self.enabled = enabled;
     }
@@ -85,29 +85,29 @@ impl Grouping {
     pub(super) fn add<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         if self.enabled {
             self.queue.push_back(tab);
-            self.next(effects);
+            self.group_next(effects);
         }
     }
 
     /// The group that a tab was put into; `None` if it stayed where the user has it.
     pub(super) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
-        let tab = self.busy.take();
+        let tab = self.grouping.take();
         self.ours.extend(group);
-        match (tab, std::mem::take(&mut self.is_abandoned)) {
+        match (tab, std::mem::take(&mut self.is_released)) {
             (Some(tab), true) => effects.push(Effect::Ungroup { tab, groups: self.ours() }),
             (tab, _) if group.is_some() => self.members.extend(tab),
             (_, _) => {}
         }
-        self.next(effects);
-        let unclear = self.unclear.take();
-        effects.extend(unclear.into_iter().map(|tab| Effect::AskPlace { tab }));
+        self.group_next(effects);
+        let unclassified = self.unclassified.take();
+        effects.extend(unclassified.into_iter().map(|tab| Effect::ReadGroup { tab }));
     }
 
     pub(super) fn remove<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.queue.retain(|queued| *queued != tab);
         self.moved.remove(tab);
-        self.unclear.remove(tab);
-        self.is_abandoned |= self.busy == Some(tab);
+        self.unclassified.remove(tab);
+        self.is_released |= self.grouping == Some(tab);
         if self.members.remove(tab) {
             effects.push(Effect::Ungroup { tab, groups: self.ours() });
         }
@@ -124,37 +124,41 @@ impl Grouping {
         self.moved.insert(tab);
     }
 
-    pub(super) fn meaning(
+    pub(super) fn classify(
         &mut self,
         tab: TabId,
         group: Option<GroupId>,
         is_controlled: bool,
-    ) -> Meaning {
+    ) -> GroupChange {
         match (is_controlled, self.is_ours(group)) {
             // On its way in by our own doing, and released meanwhile.
-            (false, true) if self.busy == Some(tab) => Meaning::Nothing,
-            (false, true) => Meaning::CameIn,
-            (true, false) if self.busy.is_some() || self.queue.contains(&tab) => {
-                self.unclear.insert(tab);
-                Meaning::Nothing
+            (false, true) if self.grouping == Some(tab) => GroupChange::Irrelevant,
+            (false, true) => GroupChange::Joined,
+            (true, false) if self.grouping.is_some() || self.queue.contains(&tab) => {
+                self.unclassified.insert(tab);
+                GroupChange::Irrelevant
             }
-            (true, false) if self.enabled && self.members.contains(tab) => Meaning::Left,
+            (true, false) if self.enabled && self.members.contains(tab) => GroupChange::Left,
             (true, true) => {
                 self.members.insert(tab);
                 self.moved.remove(tab);
-                Meaning::Nothing
+                GroupChange::Irrelevant
             }
             // Perhaps the group is one that we are making; we hear its id last of all.
-            (false, false) if self.busy.is_some() && group.is_some() => {
-                self.unclear.insert(tab);
-                Meaning::Nothing
+            (false, false) if self.grouping.is_some() && group.is_some() => {
+                self.unclassified.insert(tab);
+                GroupChange::Irrelevant
             }
-            (true, false) | (false, false) => Meaning::Nothing,
+            (true, false) | (false, false) => GroupChange::Irrelevant,
         }
     }
 
     /// Whether a tab that left its group came along to another window, and is grouped there.
-    pub(super) fn came_along<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) -> bool {
+    pub(super) fn regroup_moved_tab<P>(
+        &mut self,
+        tab: TabId,
+        effects: &mut Vec<Effect<P>>,
+    ) -> bool {
         let moved = self.moved.remove(tab);
         if moved {
             self.add(tab, effects);
@@ -166,16 +170,16 @@ impl Grouping {
         self.enabled && group.is_some_and(|group| self.ours.contains(group))
     }
 
-    pub(super) fn forget_group(&mut self, group: GroupId) {
+    pub(super) fn group_removed(&mut self, group: GroupId) {
         self.ours.remove(group);
     }
 
-    fn next<P>(&mut self, effects: &mut Vec<Effect<P>>) {
-        if self.busy.is_some() {
+    fn group_next<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+        if self.grouping.is_some() {
             return;
         }
         if let Some(tab) = self.queue.pop_front() {
-            self.busy = Some(tab);
+            self.grouping = Some(tab);
             effects.push(Effect::Group { tab, groups: self.ours() });
         }
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{AttachedToTarget, Payload, PermissionName, SessionId, TabId, TargetInfo};
 
-use super::grouping::GroupId;
+use super::groups::GroupId;
 use super::hidden_tabs::StoredTabUse;
 use super::tabs::{Child, TabState};
 use super::windows::Windows;
@@ -92,7 +92,7 @@ impl<P: Payload> Worker<P> {
 
     pub(super) fn restore(&mut self, snapshot: Snapshot<P>, effects: &mut Vec<Effect<P>>) {
         self.tabs.resume_from(snapshot.last_session);
-        self.grouping.resume_with(snapshot.groups, snapshot.grouped_tabs);
+        self.groups.resume_with(snapshot.groups, snapshot.grouped_tabs);
         self.windows = snapshot.windows;
         self.auto_attach = snapshot.auto_attach;
         self.downloads.resume_with(snapshot.downloads);
@@ -151,8 +151,8 @@ impl<P: Payload> Worker<P> {
             lost,
             uses: self.hidden_tabs.stored(),
             children: self.tabs.children().iter().map(child).collect(),
-            groups: self.grouping.ours(),
-            grouped_tabs: self.grouping.members(),
+            groups: self.groups.ours(),
+            grouped_tabs: self.groups.members(),
             windows: self.windows.clone(),
             permissions: self.permissions.touched(),
             downloads: self.downloads.given_out(),

@@ -4,39 +4,39 @@
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug)]
-pub(super) struct SortedMap<K, V>(Vec<(K, V)>);
+pub(super) struct SmallMap<K, V>(Vec<(K, V)>);
 
-impl<K, V> Default for SortedMap<K, V> {
+impl<K, V> Default for SmallMap<K, V> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<K: Ord + Copy, V> SortedMap<K, V> {
+impl<K: Ord + Copy, V> SmallMap<K, V> {
     pub(super) fn insert(&mut self, key: K, value: V) {
-        match self.place(key) {
+        match self.position(key) {
             Ok(index) => self.0[index].1 = value,
             Err(index) => self.0.insert(index, (key, value)),
         }
     }
 
     pub(super) fn remove(&mut self, key: K) -> Option<V> {
-        self.place(key).ok().map(|index| self.0.remove(index).1)
+        self.position(key).ok().map(|index| self.0.remove(index).1)
     }
 
     pub(super) fn get(&self, key: K) -> Option<&V> {
-        self.place(key).ok().map(|index| &self.0[index].1)
+        self.position(key).ok().map(|index| &self.0[index].1)
     }
 
     pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
-        self.place(key).ok().map(|index| &mut self.0[index].1)
+        self.position(key).ok().map(|index| &mut self.0[index].1)
     }
 
     pub(super) fn get_or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
     {
-        let index = self.place(key).unwrap_or_else(|index| {
+        let index = self.position(key).unwrap_or_else(|index| {
             self.0.insert(index, (key, V::default()));
             index
         });
@@ -53,22 +53,22 @@ impl<K: Ord + Copy, V> SortedMap<K, V> {
         gone.map(|(key, _)| key).collect()
     }
 
-    fn place(&self, key: K) -> Result<usize, usize> {
+    fn position(&self, key: K) -> Result<usize, usize> {
         self.0.binary_search_by_key(&key, |(key, _)| *key)
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct SortedSet<T>(Vec<T>);
+pub(super) struct SmallSet<T>(Vec<T>);
 
-impl<T> Default for SortedSet<T> {
+impl<T> Default for SmallSet<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T: Ord + Copy> SortedSet<T> {
+impl<T: Ord + Copy> SmallSet<T> {
     pub(super) fn insert(&mut self, item: T) {
         if let Err(index) = self.0.binary_search(&item) {
             self.0.insert(index, item);
@@ -77,8 +77,8 @@ impl<T: Ord + Copy> SortedSet<T> {
 
     /// Tells whether it was there.
     pub(super) fn remove(&mut self, item: T) -> bool {
-        let place = self.0.binary_search(&item);
-        place.map(|index| self.0.remove(index)).is_ok()
+        let position = self.0.binary_search(&item);
+        position.map(|index| self.0.remove(index)).is_ok()
     }
 
     pub(super) fn contains(&self, item: T) -> bool {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_map_keeps_one_value_for_a_key_in_order() {
-        let mut map = SortedMap::default();
+        let mut map = SmallMap::default();
         for (key, value) in [(3, "c"), (1, "a"), (2, "?"), (2, "b")] {
             map.insert(key, value);
         }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_set_keeps_each_thing_once_in_order() {
-        let mut set = SortedSet::default();
+        let mut set = SmallSet::default();
         set.extend([2, 1, 2]);
         assert_eq!(set.as_slice(), [1, 2]);
         assert!(set.contains(2) && set.remove(2) && !set.remove(2) && !set.contains(2));

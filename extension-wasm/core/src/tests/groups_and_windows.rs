@@ -25,12 +25,12 @@ fn dragging_a_tab_in_or_out_of_the_group_is_as_good_as_a_click() {
     let regroup = |tab, group: Option<i32>| Input::TabRegrouped { tab, group: group.map(GroupId) };
     assert_eq!(worker.handle(regroup(TAB, Some(7))), [], "that was us");
     assert_eq!(worker.handle(regroup(OTHER, Some(8))), [], "a group of the user's");
-    let take_out = Effect::TakeOut { tab: OTHER, groups: vec![GroupId(7)] };
+    let take_out = Effect::TryUngroup { tab: OTHER, groups: vec![GroupId(7)] };
     assert_eq!(worker.handle(regroup(OTHER, Some(7))), [take_out], "who was it?");
-    let refused = Input::TriedToTakeOut { tab: OTHER, is_dragged: Some(true) };
+    let refused = Input::UngroupTried { tab: OTHER, is_dragged: Some(true) };
     assert_eq!(worker.handle(refused)[0], Effect::Attach { tab: OTHER });
-    assert_eq!(worker.handle(regroup(TAB, None)), [Effect::AskPlace { tab: TAB }]);
-    let effects = worker.handle(Input::Placed { tab: TAB, group: None });
+    assert_eq!(worker.handle(regroup(TAB, None)), [Effect::ReadGroup { tab: TAB }]);
+    let effects = worker.handle(Input::GroupRead { tab: TAB, group: None });
     assert_eq!(effects[0], Effect::Detach { tab: TAB });
 }
 
@@ -40,7 +40,7 @@ fn a_tab_that_no_hand_put_into_the_group_is_taken_out_and_waits_for_a_click() {
     worker.control(TAB, "T1");
     worker.handle(Input::Grouped { group: Some(GroupId(7)) });
     worker.handle(Input::TabRegrouped { tab: OTHER, group: Some(GroupId(7)) });
-    let tried = |is_dragged| Input::TriedToTakeOut { tab: OTHER, is_dragged };
+    let tried = |is_dragged| Input::UngroupTried { tab: OTHER, is_dragged };
     let effects = worker.handle(tried(Some(false)));
     let [Effect::ShowToolbar { tab: OTHER, state }] = effects.as_slice() else {
         panic!("{effects:?}")
@@ -56,13 +56,13 @@ fn a_tab_that_no_hand_put_into_the_group_is_taken_out_and_waits_for_a_click() {
 fn a_tab_put_into_a_group_that_is_being_made_is_taken_out_as_well() {
     let mut worker = Machine::with_groups();
     worker.control(TAB, "T1");
-    let put_in = Input::TabRegrouped { tab: OTHER, group: Some(GroupId(7)) };
-    assert_eq!(worker.handle(put_in), [], "whose group is that?");
+    let joined = Input::TabRegrouped { tab: OTHER, group: Some(GroupId(7)) };
+    assert_eq!(worker.handle(joined), [], "whose group is that?");
     let made = worker.handle(Input::Grouped { group: Some(GroupId(7)) });
-    assert_eq!(made, [Effect::AskPlace { tab: OTHER }]);
+    assert_eq!(made, [Effect::ReadGroup { tab: OTHER }]);
     assert_eq!(
-        worker.handle(Input::Placed { tab: OTHER, group: Some(GroupId(7)) }),
-        [Effect::TakeOut { tab: OTHER, groups: vec![GroupId(7)] }]
+        worker.handle(Input::GroupRead { tab: OTHER, group: Some(GroupId(7)) }),
+        [Effect::TryUngroup { tab: OTHER, groups: vec![GroupId(7)] }]
     );
 }
 
@@ -73,10 +73,10 @@ fn a_tab_that_moves_to_another_window_is_grouped_there() {
     worker.handle(Input::Grouped { group: Some(GroupId(7)) });
     // The order in which Chrome tells it.
     let left = Input::TabRegrouped { tab: TAB, group: None };
-    assert_eq!(worker.handle(left), [Effect::AskPlace { tab: TAB }]);
+    assert_eq!(worker.handle(left), [Effect::ReadGroup { tab: TAB }]);
     worker.handle(Input::TabMoved { tab: TAB });
     assert_eq!(
-        worker.handle(Input::Placed { tab: TAB, group: None }),
+        worker.handle(Input::GroupRead { tab: TAB, group: None }),
         [Effect::Group { tab: TAB, groups: vec![GroupId(7)] }]
     );
 }

@@ -20,7 +20,7 @@ use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
 use crate::{SHELL, fields, key, step, time};
 use extension_core::{
-    Bounds, Effect, Greeting, Icon, Input, Place, Ticket, Unresponsive, WindowId, WindowOf,
+    Bounds, Effect, Greeting, Icon, Input, Place, RequestRef, Unresponsive, WindowId, WindowOf,
     is_restricted_page,
 };
 
@@ -118,56 +118,56 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         }),
         Effect::CheckTab { tab } => check_tab(tab, Duration::ZERO),
         Effect::ReattachLater { tab, wait } => check_tab(tab, wait),
-        Effect::RunCommand { ticket, debuggee, method, params } => {
+        Effect::RunCommand { request, debuggee, method, params } => {
             let command = debugger::send_command(&debuggee, &method, params.as_ref());
             spawn_local(async move {
                 let outcome = command.await.map_err(|error| error.message);
-                if let Some(ticket) = ticket {
-                    step(Input::CommandDone { ticket, outcome });
+                if let Some(request) = request {
+                    step(Input::CommandDone { request, outcome });
                 }
             });
         }
-        Effect::CreateTab { ticket, url, place } => spawn_local(async move {
+        Effect::CreateTab { request, url, place } => spawn_local(async move {
             let outcome = create_tab(&url, place).await.map_err(|error| error.message);
-            step(Input::TabCreated { ticket, outcome });
+            step(Input::TabCreated { request, outcome });
         }),
         Effect::CloseTabs { tabs } => spawn_local(async move {
             for tab in tabs {
                 log_failure(tabs::remove(tab).await);
             }
         }),
-        Effect::AskWindow { ticket, of } => spawn_local(async move {
+        Effect::AskWindow { request, of } => spawn_local(async move {
             let outcome = see_window(of).await.map_err(|error| error.message);
-            step(Input::WindowSeen { ticket, outcome });
+            step(Input::WindowSeen { request, outcome });
         }),
-        Effect::ChangeWindow { ticket, window, bounds, state } => {
-            done(ticket, windows::change(window, bounds, state));
+        Effect::ChangeWindow { request, window, bounds, state } => {
+            done(request, windows::change(window, bounds, state));
         }
-        Effect::LeavePage { ticket, tab, close } => done(ticket, async move {
+        Effect::LeavePage { request, tab, close } => done(request, async move {
             if close { tabs::remove(tab).await } else { tabs::blank(tab).await }
         }),
-        Effect::ActivateTab { ticket, tab } => done(ticket, bring_to_front(tab)),
-        Effect::SetPermissions { ticket, clear, rules } => {
+        Effect::ActivateTab { request, tab } => done(request, bring_to_front(tab)),
+        Effect::SetPermissions { request, clear, rules } => {
             let replaced = content_settings::replace(&clear, &rules);
-            match ticket {
-                Some(ticket) => done(ticket, replaced),
+            match request {
+                Some(request) => done(request, replaced),
                 None => spawn_local(async { log_failure(replaced.await) }),
             }
         }
-        Effect::SearchDownload { ticket, url, exclude, max_age } => spawn_local(async move {
+        Effect::SearchDownload { request, url, exclude, max_age } => spawn_local(async move {
             let found = downloads::find(&url, &exclude, max_age).await;
             let outcome = found.map_err(|error| error.message);
-            step(Input::DownloadSearched { ticket, outcome });
+            step(Input::DownloadSearched { request, outcome });
         }),
-        Effect::DownloadOverdueLater { ticket } => {
-            later(DOWNLOAD_OVERDUE, Input::DownloadOverdue { ticket });
+        Effect::DownloadOverdueLater { request } => {
+            later(DOWNLOAD_OVERDUE, Input::DownloadOverdue { request });
         }
-        Effect::CancelDownload { ticket, download, remove } => {
-            done(ticket, downloads::cancel(download, remove));
+        Effect::CancelDownload { request, download, remove } => {
+            done(request, downloads::cancel(download, remove));
         }
-        Effect::CallCookies { ticket, function, details } => spawn_local(async move {
+        Effect::CallCookies { request, function, details } => spawn_local(async move {
             let answers = cookies::call(function, details).await;
-            step(Input::CookiesAnswered { ticket, answers });
+            step(Input::CookiesAnswered { request, answers });
         }),
         Effect::Group { tab, groups } => spawn_local(async move {
             // The tab may have been closed meanwhile, or the user be dragging it.
@@ -190,10 +190,10 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::StopRenderingLater { tab, uses } => {
             later(STOP_RENDERING_AFTER, Input::StopRenderingDue { tab, uses });
         }
-        Effect::ForceFrameLater { tab, ticket, forced } => {
+        Effect::ForceFrameLater { tab, request, forced } => {
             later(
                 FORCE_FRAME_AFTER * 2_u32.pow(forced),
-                Input::ForceFrameDue { tab, ticket, forced },
+                Input::ForceFrameDue { tab, request, forced },
             );
         }
         Effect::ShowToolbar { tab, state } => spawn_local(async move {
@@ -224,10 +224,10 @@ fn later(wait: Duration, input: Input<JsPayload>) {
 }
 
 /// Tells how a call went that somebody waits for.
-fn done(ticket: Ticket, call: impl Future<Output = Result<(), ChromeError>> + 'static) {
+fn done(request: RequestRef, call: impl Future<Output = Result<(), ChromeError>> + 'static) {
     spawn_local(async move {
         let outcome = call.await.map_err(|error| error.message);
-        step(Input::Done { ticket, outcome });
+        step(Input::Done { request, outcome });
     });
 }
 

@@ -6,12 +6,12 @@ use shared_protocol::{
 };
 
 use super::windows::{Bounds, WindowId, WindowOf};
-use super::{Effect, Ticket, Worker};
+use super::{Effect, RequestRef, Worker};
 
 impl<P: Payload> Worker<P> {
     pub(super) fn ask_window(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         query: &WindowQuery<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
@@ -20,51 +20,51 @@ impl<P: Payload> Worker<P> {
             (None, Some(window)) => window_id(window).map(WindowOf::Itself),
             (None, None) => Err("getWindow needs a targetId or a windowId".to_owned()),
         };
-        self.ask(ticket, of.map(|of| Effect::AskWindow { ticket, of }), effects);
+        self.ask(request, of.map(|of| Effect::AskWindow { request, of }), effects);
     }
 
     pub(super) fn change_window(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         change: &WindowChange<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
         let &WindowChange { left, top, width, height, state, .. } = change;
         let bounds = Bounds { left, top, width, height };
         let effect = window_id(change.window_id).map(|window| Effect::ChangeWindow {
-            ticket,
+            request,
             window,
             bounds,
             state,
         });
-        self.ask(ticket, effect, effects);
+        self.ask(request, effect, effects);
     }
 
     pub(super) fn activate_tab(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         target: &TargetId,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let effect = self.tab_of(target).map(|tab| Effect::ActivateTab { ticket, tab });
-        self.ask(ticket, effect, effects);
+        let effect = self.tab_of(target).map(|tab| Effect::ActivateTab { request, tab });
+        self.ask(request, effect, effects);
     }
 
     /// Takes a tab off a page on which Chrome refuses all commands.
     pub(super) fn leave_page(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         target: &TargetId,
         close: bool,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let effect = self.tab_of(target).map(|tab| Effect::LeavePage { ticket, tab, close });
-        self.ask(ticket, effect, effects);
+        let effect = self.tab_of(target).map(|tab| Effect::LeavePage { request, tab, close });
+        self.ask(request, effect, effects);
     }
 
     pub(super) fn call_cookies(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         calls: CookieCalls<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
@@ -72,28 +72,33 @@ impl<P: Payload> Worker<P> {
         let effect = if details.len() > MAX_COOKIE_CALLS {
             Err(format!("No more than {MAX_COOKIE_CALLS} cookies at once"))
         } else {
-            Ok(Effect::CallCookies { ticket, function, details })
+            Ok(Effect::CallCookies { request, function, details })
         };
-        self.ask(ticket, effect, effects);
+        self.ask(request, effect, effects);
     }
 
     /// Chrome has told what the relay wants to know, or done what it wants.
     pub(super) fn answer(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<impl Serialize, String>,
         effects: &mut Vec<Effect<P>>,
     ) {
         match outcome {
-            Ok(answer) => self.reply_with(ticket, &answer, effects),
-            Err(why) => self.reply(ticket, Err(why), effects),
+            Ok(answer) => self.reply_with(request, &answer, effects),
+            Err(why) => self.reply(request, Err(why), effects),
         }
     }
 
-    fn ask(&self, ticket: Ticket, effect: Result<Effect<P>, String>, effects: &mut Vec<Effect<P>>) {
+    fn ask(
+        &self,
+        request: RequestRef,
+        effect: Result<Effect<P>, String>,
+        effects: &mut Vec<Effect<P>>,
+    ) {
         match effect {
             Ok(effect) => effects.push(effect),
-            Err(why) => self.reply(ticket, Err(why), effects),
+            Err(why) => self.reply(request, Err(why), effects),
         }
     }
 

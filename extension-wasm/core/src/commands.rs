@@ -8,11 +8,11 @@ use shared_protocol::{
 
 use super::chrome_requests::NoFields;
 use super::hidden_tabs::HiddenTabs;
-use super::tabs::{Child, Opened, TabState};
-use super::{Attempt, BLANK, Bounds, Debuggee, Effect, Place, Ticket, Worker};
+use super::tabs::{Child, RequestedTab, TabState};
+use super::{Attempt, BLANK, Bounds, Debuggee, Effect, Place, RequestRef, Worker};
 
 /// How many tabs may be on their way at once; more are refused.
-const MAX_EXPECTED: usize = 256;
+const MAX_REQUESTED_TABS: usize = 256;
 
 impl<P: Payload> Worker<P> {
     pub(super) fn relay_sent(
@@ -29,12 +29,12 @@ impl<P: Payload> Worker<P> {
                 }
             }
             RelayMessage::Command { id, command } => {
-                self.run_command(Ticket { attempt, id }, command, effects);
+                self.run_command(RequestRef { attempt, id }, command, effects);
             }
             RelayMessage::CreateInitialTab { id, params, .. } => {
-                let opened = Opened { ticket: Ticket { attempt, id }, initial: true };
+                let requested = RequestedTab { request: RequestRef { attempt, id }, initial: true };
                 let create = params.and_then(|params| params.read().ok()).unwrap_or_default();
-                self.open_tab(opened, create, effects);
+                self.open_tab(requested, create, effects);
             }
             RelayMessage::SetWindowMode(mode, _) => {
                 self.connection.relay_knows_us();
@@ -42,39 +42,39 @@ impl<P: Payload> Worker<P> {
                 self.changed = true;
             }
             RelayMessage::GetWindow { id, query, .. } => {
-                self.ask_window(Ticket { attempt, id }, &query, effects);
+                self.ask_window(RequestRef { attempt, id }, &query, effects);
             }
             RelayMessage::SetWindow { id, change, .. } => {
-                self.change_window(Ticket { attempt, id }, &change, effects);
+                self.change_window(RequestRef { attempt, id }, &change, effects);
             }
             RelayMessage::ActivateTab { id, tab, .. } => {
-                self.activate_tab(Ticket { attempt, id }, &tab.target_id, effects);
+                self.activate_tab(RequestRef { attempt, id }, &tab.target_id, effects);
             }
             RelayMessage::BlankTab { id, tab, .. } => {
-                self.leave_page(Ticket { attempt, id }, &tab.target_id, false, effects);
+                self.leave_page(RequestRef { attempt, id }, &tab.target_id, false, effects);
             }
             RelayMessage::CloseTab { id, tab, .. } => {
-                self.leave_page(Ticket { attempt, id }, &tab.target_id, true, effects);
+                self.leave_page(RequestRef { attempt, id }, &tab.target_id, true, effects);
             }
             RelayMessage::SetPermissions { id, permissions, .. } => {
-                self.permissions.replace(Ticket { attempt, id }, permissions.rules, effects);
+                self.permissions.replace(RequestRef { attempt, id }, permissions.rules, effects);
                 self.changed = true;
             }
             RelayMessage::FindDownload { id, query, .. } => {
-                self.downloads.find(Ticket { attempt, id }, query, effects);
+                self.downloads.find(RequestRef { attempt, id }, query, effects);
             }
             RelayMessage::CancelDownload { id, download, .. } => {
-                let ticket = Ticket { attempt, id };
+                let request = RequestRef { attempt, id };
                 let DownloadId { id: download, remove, .. } = download;
                 if self.downloads.is_given_out(download) {
-                    effects.push(Effect::CancelDownload { ticket, download, remove });
+                    effects.push(Effect::CancelDownload { request, download, remove });
                 } else {
                     // As with one that Chrome does not know.
-                    self.reply_with(ticket, &NoFields {}, effects);
+                    self.reply_with(request, &NoFields {}, effects);
                 }
             }
             RelayMessage::CallCookies { id, calls, .. } => {
-                self.call_cookies(Ticket { attempt, id }, calls, effects);
+                self.call_cookies(RequestRef { attempt, id }, calls, effects);
             }
             RelayMessage::SetNotice(notice, _) => {
                 self.connection.set_notice(notice.text);
@@ -84,7 +84,7 @@ impl<P: Payload> Worker<P> {
             | RelayMessage::UpdateTabGroup { id, .. }
             | RelayMessage::Unknown { id: Some(id), .. } => {
                 // What the released extensions answer to a method they do not know.
-                self.reply(Ticket { attempt, id }, Ok(None), effects);
+                self.reply(RequestRef { attempt, id }, Ok(None), effects);
             }
             RelayMessage::Unknown { id: None, .. } => {}
         }
@@ -92,30 +92,30 @@ impl<P: Payload> Worker<P> {
 
     fn run_command(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         command: CdpCommand<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
         match (command.method.as_str(), &command.session_id) {
             ("Target.createTarget", _) => {
                 let create = command.params.as_ref().and_then(|p| p.read::<CreateTarget>().ok());
-                let opened = Opened { ticket, initial: false };
-                return self.open_tab(opened, create.unwrap_or_default(), effects);
+                let requested = RequestedTab { request, initial: false };
+                return self.open_tab(requested, create.unwrap_or_default(), effects);
             }
             ("Target.setAutoAttach", None) => {
-                return self.auto_attach_everywhere(ticket, command.params, effects);
+                return self.auto_attach_everywhere(request, command.params, effects);
             }
             _ => {}
         }
         match self.debuggee(&command) {
-            Ok(debuggee) => self.run_in_tab(ticket, debuggee, command, effects),
-            Err(why) => self.reply(ticket, Err(why), effects),
+            Ok(debuggee) => self.run_in_tab(request, debuggee, command, effects),
+            Err(why) => self.reply(request, Err(why), effects),
         }
     }
 
     fn run_in_tab(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         debuggee: Debuggee,
         command: CdpCommand<P>,
         effects: &mut Vec<Effect<P>>,
@@ -123,19 +123,19 @@ impl<P: Payload> Worker<P> {
         let tab = debuggee.tab_id;
         if self.tabs.is_crashed(tab) {
             if command.method != "Target.closeTarget" {
-                return self.reply(ticket, Err(CRASHED.to_owned()), effects);
+                return self.reply(request, Err(CRASHED.to_owned()), effects);
             }
             // Its debugger is as dead as its page, but Chrome is not.
             effects.push(Effect::CloseTabs { tabs: vec![tab] });
-            return self.reply(ticket, Ok(P::write(&Closed { success: true }).ok()), effects);
+            return self.reply(request, Ok(P::write(&Closed { success: true }).ok()), effects);
         }
         let is_tree_awaited =
             self.unforwarded_replies > 0 || self.in_flight.asks_frame_tree(&debuggee);
         if lets_chrome_tell(&command.method) && is_tree_awaited {
             // Events of Chrome overtake its answers, and Playwright misses what happens to frames
             // that it has not heard of yet. Relays of ours keep the order; released ones do not.
-            self.in_flight.add(ticket, debuggee.clone(), &command.method);
-            return self.held_commands.push((ticket, debuggee, command));
+            self.in_flight.add(request, debuggee.clone(), &command.method);
+            return self.held_commands.push((request, debuggee, command));
         }
         self.changed |= HiddenTabs::changes_stored_use(&command.method);
         self.hidden_tabs.before_command(tab, &command.method, command.params.as_ref(), effects);
@@ -147,13 +147,13 @@ impl<P: Payload> Worker<P> {
             "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
             "Page.addScriptToEvaluateOnNewDocument" => self.scripts_given += 1,
             "Page.captureScreenshot" => {
-                effects.push(Effect::ForceFrameLater { tab, ticket, forced: 0 });
+                effects.push(Effect::ForceFrameLater { tab, request, forced: 0 });
             }
             _ => {}
         }
-        self.in_flight.add(ticket, debuggee.clone(), &command.method);
+        self.in_flight.add(request, debuggee.clone(), &command.method);
         effects.push(Effect::RunCommand {
-            ticket: Some(ticket),
+            request: Some(request),
             debuggee,
             method: command.method,
             params: command.params,
@@ -180,7 +180,7 @@ impl<P: Payload> Worker<P> {
     /// Older relays say once, for all tabs and those to come, that children are wanted.
     fn auto_attach_everywhere(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         params: Option<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
@@ -190,13 +190,13 @@ impl<P: Payload> Worker<P> {
         for tab in tabs {
             self.auto_attach_children(tab, effects);
         }
-        self.reply(ticket, Ok(P::write(&NoFields {}).ok()), effects);
+        self.reply(request, Ok(P::write(&NoFields {}).ok()), effects);
     }
 
     pub(super) fn auto_attach_children(&self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         if self.auto_attach.is_some() {
             effects.push(Effect::RunCommand {
-                ticket: None,
+                request: None,
                 debuggee: Debuggee::tab(tab),
                 method: "Target.setAutoAttach".to_owned(),
                 params: self.auto_attach.clone(),
@@ -204,34 +204,39 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn open_tab(&mut self, opened: Opened, create: CreateTarget, effects: &mut Vec<Effect<P>>) {
-        let ticket = opened.ticket;
-        if self.expected.len() >= MAX_EXPECTED {
+    fn open_tab(
+        &mut self,
+        requested: RequestedTab,
+        create: CreateTarget,
+        effects: &mut Vec<Effect<P>>,
+    ) {
+        let request = requested.request;
+        if self.requested_tabs.len() >= MAX_REQUESTED_TABS {
             let why = "Too many tabs are being opened at once".to_owned();
-            return self.reply(ticket, Err(why), effects);
+            return self.reply(request, Err(why), effects);
         }
-        self.expected.push(opened);
+        self.requested_tabs.push(requested);
         let url = create.url.filter(|url| !url.is_empty()).unwrap_or_else(|| BLANK.to_owned());
         if create.new_window {
             let CreateTarget { left, top, width, height, .. } = create;
             let place = Place::NewWindow(Bounds { left, top, width, height });
-            return effects.push(Effect::CreateTab { ticket, url, place });
+            return effects.push(Effect::CreateTab { request, url, place });
         }
         let mut attached = self.tabs.attached_tabs().map(|(tab, ..)| tab);
         let beside = attached.find(|tab| !self.windows.owns(*tab));
         let separate = create.separate_window.unwrap_or(self.windows.is_separate());
-        self.windows.open_tab(ticket, url, separate, beside, effects);
+        self.windows.open_tab(request, url, separate, beside, effects);
     }
 
     pub(super) fn command_done(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<P, String>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let is_frame_tree = self.in_flight.is_frame_tree(ticket);
-        if self.in_flight.done(ticket) {
-            self.reply(ticket, outcome.map(Some), effects);
+        let is_frame_tree = self.in_flight.is_frame_tree(request);
+        if self.in_flight.done(request) {
+            self.reply(request, outcome.map(Some), effects);
         }
         if !is_frame_tree {
             return;
@@ -255,10 +260,10 @@ impl<P: Payload> Worker<P> {
 
     /// Runs what waited for an answer.
     pub(super) fn run_held_commands(&mut self, effects: &mut Vec<Effect<P>>) {
-        for (ticket, debuggee, command) in std::mem::take(&mut self.held_commands) {
+        for (request, debuggee, command) in std::mem::take(&mut self.held_commands) {
             // Its tab may have crashed meanwhile, or its relay gone.
-            if self.in_flight.done(ticket) {
-                self.run_in_tab(ticket, debuggee, command, effects);
+            if self.in_flight.done(request) {
+                self.run_in_tab(request, debuggee, command, effects);
             }
         }
     }
@@ -328,13 +333,13 @@ impl<P: Payload> Worker<P> {
         self.hidden_tabs.forget(tab);
         for (method, params) in reset_commands() {
             let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
-            effects.push(Effect::RunCommand { ticket: None, debuggee, method, params });
+            effects.push(Effect::RunCommand { request: None, debuggee, method, params });
         }
         // Chrome numbers a tab's scripts from 1 on and tells of none; an earlier worker may have
         // given it some, too.
         for number in 1..=self.scripts_given.clamp(FEW_SCRIPTS, MANY_SCRIPTS) {
             effects.push(Effect::RunCommand {
-                ticket: None,
+                request: None,
                 debuggee: Debuggee::tab(tab),
                 method: "Page.removeScriptToEvaluateOnNewDocument".to_owned(),
                 params: P::write(&Script { identifier: number.to_string() }).ok(),
@@ -350,8 +355,8 @@ impl<P: Payload> Worker<P> {
             *crashed = is_dead;
         }
         if is_dead {
-            for ticket in self.in_flight.of_tab(id) {
-                self.reply(ticket, Err(CRASHED.to_owned()), effects);
+            for request in self.in_flight.of_tab(id) {
+                self.reply(request, Err(CRASHED.to_owned()), effects);
             }
         }
         self.show(id, effects);
@@ -402,7 +407,7 @@ struct Closed {
 /// A command of our own, whose answer nobody wants.
 fn own<P>(tab_id: TabId, session_id: Option<SessionId>, method: &str) -> Effect<P> {
     Effect::RunCommand {
-        ticket: None,
+        request: None,
         debuggee: Debuggee { tab_id, session_id },
         method: method.to_owned(),
         params: None,

@@ -8,9 +8,9 @@ use shared_protocol::{
 };
 
 use super::groups::{GroupChange, GroupId};
-use super::tabs::{Attaching, Opened, TabState};
+use super::tabs::{Attaching, RequestedTab, TabState};
 use super::windows::WindowId;
-use super::{Effect, Ticket, Worker, announcement, event, with_url};
+use super::{Effect, RequestRef, Worker, announcement, event, with_url};
 
 /// How often a tab whose debugger was taken away is tried again before it is given up.
 const MAX_TRIES: u32 = 5;
@@ -57,25 +57,25 @@ impl<P: Payload> Worker<P> {
 
     pub(super) fn tab_created(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<(TabId, Option<WindowId>), String>,
         effects: &mut Vec<Effect<P>>,
     ) {
         let own = outcome.as_ref().ok().and_then(|(tab, window)| Some((*tab, (*window)?)));
-        self.windows.tab_opened(ticket, own, effects);
+        self.windows.tab_opened(request, own, effects);
         self.changed = true;
-        let index = self.expected.iter().position(|opened| opened.ticket == ticket);
-        let opened = index.map(|index| self.expected.swap_remove(index));
+        let index = self.requested_tabs.iter().position(|requested| requested.request == request);
+        let requested = index.map(|index| self.requested_tabs.swap_remove(index));
         match outcome {
-            Ok((tab, _)) if self.connection.is_open_as(ticket.attempt) => {
+            Ok((tab, _)) if self.connection.is_open_as(request.attempt) => {
                 self.attach(tab, Attaching::default(), effects);
                 if let Some(tab) = self.tabs.get_mut(tab) {
-                    tab.opened = opened;
+                    tab.requested = requested;
                 }
             }
             // The relay that wanted the tab has gone, and nobody knows of the tab: it was ours.
             Ok((tab, _)) => effects.push(Effect::CloseTabs { tabs: vec![tab] }),
-            Err(why) => self.reply(ticket, Err(why), effects),
+            Err(why) => self.reply(request, Err(why), effects),
         }
     }
 
@@ -105,18 +105,19 @@ impl<P: Payload> Worker<P> {
     }
 
     fn taken(&mut self, id: TabId, info: TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
-        let opened = self.tabs.get_mut(id).and_then(|tab| {
+        let requested = self.tabs.get_mut(id).and_then(|tab| {
             tab.popup = None;
-            tab.opened.take()
+            tab.requested.take()
         });
         // A relay that has gone meanwhile asked for it; the next one hears of it as of any tab.
-        let opened = opened.filter(|opened| self.connection.is_open_as(opened.ticket.attempt));
+        let requested =
+            requested.filter(|requested| self.connection.is_open_as(requested.request.attempt));
         let session = self.tabs.attached(id, info.clone());
         self.changed = true;
         self.auto_attach_children(id, effects);
         if self.connection.is_open() {
-            match opened {
-                Some(Opened { ticket, initial: true }) => {
+            match requested {
+                Some(RequestedTab { request, initial: true }) => {
                     let tab = InitialTab {
                         success: true,
                         tab_id: id,
@@ -124,12 +125,12 @@ impl<P: Payload> Worker<P> {
                         target_info: info,
                         extra: Extra::<P>::default(),
                     };
-                    self.reply_with(ticket, &tab, effects);
+                    self.reply_with(request, &tab, effects);
                 }
-                Some(Opened { ticket, initial: false }) => {
+                Some(RequestedTab { request, initial: false }) => {
                     let created = TargetCreated { target_id: info.target_id.clone() };
                     effects.push(announcement(session, info));
-                    self.reply_with(ticket, &created, effects);
+                    self.reply_with(request, &created, effects);
                 }
                 None => effects.push(announcement(session, info)),
             }
@@ -159,8 +160,9 @@ impl<P: Payload> Worker<P> {
                 self.show(id, effects);
             }
             Some(_) | None => {
-                if let Some(opened) = self.tabs.get_mut(id).and_then(|tab| tab.opened.take()) {
-                    self.reply(opened.ticket, Err(why.clone()), effects);
+                if let Some(requested) = self.tabs.get_mut(id).and_then(|tab| tab.requested.take())
+                {
+                    self.reply(requested.request, Err(why.clone()), effects);
                     effects.push(Effect::CloseTabs { tabs: vec![id] });
                 }
                 self.log(format!("tab {id} cannot be controlled: {why}"), effects);
@@ -363,8 +365,8 @@ impl<P: Payload> Worker<P> {
         }
         self.parted(id, TabState::Waiting, effects);
         let gone = self.tabs.remove(id);
-        if let Some(opened) = gone.and_then(|tab| tab.opened) {
-            self.reply(opened.ticket, Err("The tab was closed".to_owned()), effects);
+        if let Some(requested) = gone.and_then(|tab| tab.requested) {
+            self.reply(requested.request, Err("The tab was closed".to_owned()), effects);
         }
         self.groups.remove(id, effects);
         let Self { windows, tabs, .. } = self;
@@ -397,12 +399,12 @@ impl<P: Payload> Worker<P> {
 
     pub(super) fn reply_with(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         answer: &impl Serialize,
         effects: &mut Vec<Effect<P>>,
     ) {
         let answer = P::write(answer).map(Some).map_err(|error| error.to_string());
-        self.reply(ticket, answer, effects);
+        self.reply(request, answer, effects);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 
-use super::{Effect, Ticket};
+use super::{Effect, RequestRef};
 
 /// How many downloads the relay may cancel; the oldest are forgotten first.
 const MAX_GIVEN_OUT: usize = 256;
@@ -18,7 +18,7 @@ pub(super) struct Downloads<P> {
 
 #[derive(Debug)]
 struct Wanted<P> {
-    ticket: Ticket,
+    request: RequestRef,
     url: String,
     exclude: Vec<i64>,
     max_age: Option<u64>,
@@ -36,14 +36,14 @@ impl<P> Default for Downloads<P> {
 impl<P> Downloads<P> {
     pub(super) fn find(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         query: DownloadQuery<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
         let DownloadQuery { url, exclude, at_once, max_age, .. } = query;
-        let wanted = Wanted { ticket, url, exclude, max_age, at_once, found: nothing() };
+        let wanted = Wanted { request, url, exclude, max_age, at_once, found: nothing() };
         effects.push(wanted.search());
-        effects.push(Effect::DownloadOverdueLater { ticket });
+        effects.push(Effect::DownloadOverdueLater { request });
         self.wanted.push(wanted);
     }
 
@@ -55,10 +55,10 @@ impl<P> Downloads<P> {
     /// What Chrome knows; the answer, if that is final.
     pub(super) fn searched(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<FoundDownload<P>, String>,
     ) -> Option<Result<FoundDownload<P>, String>> {
-        let index = self.index(ticket)?;
+        let index = self.index(request)?;
         match outcome {
             Ok(found)
                 if !self.wanted[index].at_once && found.state.as_deref() == Some("in_progress") =>
@@ -74,8 +74,8 @@ impl<P> Downloads<P> {
     }
 
     /// The answer to a request that has waited for long enough.
-    pub(super) fn overdue(&mut self, ticket: Ticket) -> Option<FoundDownload<P>> {
-        let index = self.index(ticket)?;
+    pub(super) fn overdue(&mut self, request: RequestRef) -> Option<FoundDownload<P>> {
+        let index = self.index(request)?;
         Some(self.wanted.remove(index).found)
     }
 
@@ -101,15 +101,15 @@ impl<P> Downloads<P> {
         self.given_out = given_out;
     }
 
-    fn index(&self, ticket: Ticket) -> Option<usize> {
-        self.wanted.iter().position(|wanted| wanted.ticket == ticket)
+    fn index(&self, request: RequestRef) -> Option<usize> {
+        self.wanted.iter().position(|wanted| wanted.request == request)
     }
 }
 
 impl<P> Wanted<P> {
     fn search(&self) -> Effect<P> {
         let (url, exclude) = (self.url.clone(), self.exclude.clone());
-        Effect::SearchDownload { ticket: self.ticket, url, exclude, max_age: self.max_age }
+        Effect::SearchDownload { request: self.request, url, exclude, max_age: self.max_age }
     }
 }
 

@@ -8,7 +8,7 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Bounds, Debuggee, GroupId, PairingKey, Place, Snapshot, Ticket, ToolbarState,
+    Attempt, Bounds, Debuggee, GroupId, PairingKey, Place, RequestRef, Snapshot, ToolbarState,
     WindowId, WindowOf,
 };
 
@@ -83,13 +83,13 @@ pub enum Effect<P> {
     },
     /// Without a ticket, nobody wants the answer.
     RunCommand {
-        ticket: Option<Ticket>,
+        request: Option<RequestRef>,
         debuggee: Debuggee,
         method: String,
         params: Option<P>,
     },
     CreateTab {
-        ticket: Ticket,
+        request: RequestRef,
         url: String,
         place: Place,
     },
@@ -97,48 +97,48 @@ pub enum Effect<P> {
         tabs: Vec<TabId>,
     },
     AskWindow {
-        ticket: Ticket,
+        request: RequestRef,
         of: WindowOf,
     },
     ChangeWindow {
-        ticket: Ticket,
+        request: RequestRef,
         window: WindowId,
         bounds: Bounds,
         state: Option<WindowState>,
     },
     /// Take a tab to a blank page, or close it.
     LeavePage {
-        ticket: Ticket,
+        request: RequestRef,
         tab: TabId,
         close: bool,
     },
     /// The one thing that takes the user's focus.
     ActivateTab {
-        ticket: Ticket,
+        request: RequestRef,
         tab: TabId,
     },
     /// Forget what was set of these, then set the rules. Without a ticket, nobody asked.
     SetPermissions {
-        ticket: Option<Ticket>,
+        request: Option<RequestRef>,
         clear: Vec<PermissionName>,
         rules: Vec<PermissionRule<P>>,
     },
     SearchDownload {
-        ticket: Ticket,
+        request: RequestRef,
         url: String,
         exclude: Vec<i64>,
         max_age: Option<u64>,
     },
     DownloadOverdueLater {
-        ticket: Ticket,
+        request: RequestRef,
     },
     CancelDownload {
-        ticket: Ticket,
+        request: RequestRef,
         download: i64,
         remove: bool,
     },
     CallCookies {
-        ticket: Ticket,
+        request: RequestRef,
         function: CookieFunction,
         details: Vec<P>,
     },
@@ -168,7 +168,7 @@ pub enum Effect<P> {
     /// See before long whether a screenshot still waits for a frame.
     ForceFrameLater {
         tab: TabId,
-        ticket: Ticket,
+        request: RequestRef,
         /// How often it was drawn for already.
         forced: u32,
     },

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload, TabId};
 
-use super::{Debuggee, Effect, SmallMap, Ticket};
+use super::{Debuggee, Effect, RequestRef, SmallMap};
 
 /// How often a screenshot is drawn for.
 const MAX_FORCED_FRAMES: u32 = 6;
@@ -132,7 +132,7 @@ impl HiddenTabs {
     pub(super) fn force_frame<P: Payload>(
         &mut self,
         tab: TabId,
-        ticket: Ticket,
+        request: RequestRef,
         forced: u32,
         effects: &mut Vec<Effect<P>>,
     ) {
@@ -146,7 +146,7 @@ impl HiddenTabs {
         let forced = forced + 1;
         // What does not come then waits for something else.
         if forced < MAX_FORCED_FRAMES {
-            effects.push(Effect::ForceFrameLater { tab, ticket, forced });
+            effects.push(Effect::ForceFrameLater { tab, request, forced });
         }
     }
 
@@ -203,7 +203,7 @@ fn focus<P: Payload>(tab: TabId, enabled: bool) -> Effect<P> {
 /// A command of our own, whose answer nobody wants.
 fn own<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
     Effect::RunCommand {
-        ticket: None,
+        request: None,
         debuggee: Debuggee::tab(tab),
         method: method.to_owned(),
         params: P::write(params).ok(),

@@ -6,7 +6,7 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Greeting, GroupId, Settings, Snapshot, StoredKey, Ticket, Unproven, Unresponsive,
+    Attempt, Greeting, GroupId, RequestRef, Settings, Snapshot, StoredKey, Unproven, Unresponsive,
     WindowId,
 };
 
@@ -86,7 +86,7 @@ pub enum Input<P> {
     },
     /// With the window, if one was opened for it.
     TabCreated {
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<(TabId, Option<WindowId>), String>,
     },
     /// Chrome forgets a tab's icon when it navigates.
@@ -155,28 +155,28 @@ pub enum Input<P> {
         exists: bool,
     },
     CommandDone {
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<P, String>,
     },
     WindowSeen {
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<BrowserWindow<P>, String>,
     },
     DownloadSearched {
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<FoundDownload<P>, String>,
     },
     DownloadChanged,
     DownloadOverdue {
-        ticket: Ticket,
+        request: RequestRef,
     },
     CookiesAnswered {
-        ticket: Ticket,
+        request: RequestRef,
         answers: CookieAnswers<P>,
     },
     /// What the relay asked Chrome for, and there is nothing to tell of.
     Done {
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<(), String>,
     },
     StopRenderingDue {
@@ -185,7 +185,7 @@ pub enum Input<P> {
     },
     ForceFrameDue {
         tab: TabId,
-        ticket: Ticket,
+        request: RequestRef,
         forced: u32,
     },
     ToolbarShown {

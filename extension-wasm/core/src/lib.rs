@@ -45,7 +45,7 @@ use permissions::Permissions;
 use small_map::{SmallMap, SmallSet};
 pub use snapshot::{Snapshot, StoredTab};
 pub use tabs::Debuggee;
-use tabs::{Attaching, InFlight, Opened, TabState, Tabs};
+use tabs::{Attaching, InFlight, RequestedTab, TabState, Tabs};
 use toolbar::Toolbar;
 pub use toolbar::{Icon, ToolbarState};
 pub use unresponsive::Unresponsive;
@@ -63,7 +63,7 @@ pub struct Settings {
 
 /// Names a request of the relay, and the connection it came over: ids start anew with each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticket {
+pub struct RequestRef {
     attempt: Attempt,
     id: RequestId,
 }
@@ -99,12 +99,12 @@ pub struct Worker<P> {
     event_buffer: EventBuffer<P>,
     tabs: Tabs<P>,
     /// Tabs that Chrome is about to open for the relay.
-    expected: Vec<Opened>,
+    requested_tabs: Vec<RequestedTab>,
     in_flight: InFlight,
     /// How many answers an older relay may not have passed on yet.
     unforwarded_replies: u32,
     /// Commands that wait for the answer to another.
-    held_commands: Vec<(Ticket, Debuggee, CdpCommand<P>)>,
+    held_commands: Vec<(RequestRef, Debuggee, CdpCommand<P>)>,
     hidden_tabs: HiddenTabs,
     /// Scripts for new documents, in all tabs.
     scripts_given: u32,
@@ -134,7 +134,7 @@ impl<P> Default for Worker<P> {
             lost: None,
             event_buffer: EventBuffer::default(),
             tabs: Tabs::default(),
-            expected: Vec::new(),
+            requested_tabs: Vec::new(),
             in_flight: InFlight::default(),
             unforwarded_replies: 0,
             held_commands: Vec::new(),
@@ -261,7 +261,7 @@ impl<P: Payload> Worker<P> {
             }
             Input::Attached { tab, outcome } => self.attached(tab, outcome, effects),
             Input::TabUnresponsive { tab, reason } => self.tab_unresponsive(tab, reason, effects),
-            Input::TabCreated { ticket, outcome } => self.tab_created(ticket, outcome, effects),
+            Input::TabCreated { request, outcome } => self.tab_created(request, outcome, effects),
             Input::TabNavigated { tab } => self.tab_navigated(tab, effects),
             Input::TabRegrouped { tab, group } => self.tab_regrouped(tab, group, effects),
             Input::UngroupTried { tab, is_dragged } => {
@@ -299,32 +299,34 @@ impl<P: Payload> Worker<P> {
                 self.debugger_detached(tab, &reason, effects);
             }
             Input::TabChecked { tab, exists } => self.tab_checked(tab, exists, effects),
-            Input::CommandDone { ticket, outcome } => self.command_done(ticket, outcome, effects),
-            Input::WindowSeen { ticket, outcome } => self.answer(ticket, outcome, effects),
-            Input::DownloadSearched { ticket, outcome } => {
-                if let Some(outcome) = self.downloads.searched(ticket, outcome) {
+            Input::CommandDone { request, outcome } => self.command_done(request, outcome, effects),
+            Input::WindowSeen { request, outcome } => self.answer(request, outcome, effects),
+            Input::DownloadSearched { request, outcome } => {
+                if let Some(outcome) = self.downloads.searched(request, outcome) {
                     self.changed |= self.downloads.give_out(outcome.as_ref().ok());
-                    self.answer(ticket, outcome, effects);
+                    self.answer(request, outcome, effects);
                 }
             }
             Input::DownloadChanged => self.downloads.changed(effects),
-            Input::DownloadOverdue { ticket } => {
-                if let Some(found) = self.downloads.overdue(ticket) {
+            Input::DownloadOverdue { request } => {
+                if let Some(found) = self.downloads.overdue(request) {
                     self.changed |= self.downloads.give_out(Some(&found));
-                    self.answer(ticket, Ok(found), effects);
+                    self.answer(request, Ok(found), effects);
                 }
             }
-            Input::CookiesAnswered { ticket, answers } => self.answer(ticket, Ok(answers), effects),
-            Input::Done { ticket, outcome } => {
-                self.answer(ticket, outcome.map(|()| NoFields {}), effects);
+            Input::CookiesAnswered { request, answers } => {
+                self.answer(request, Ok(answers), effects)
+            }
+            Input::Done { request, outcome } => {
+                self.answer(request, outcome.map(|()| NoFields {}), effects);
             }
             Input::StopRenderingDue { tab, uses } => {
                 let is_busy = self.in_flight.runs_in(tab);
                 self.hidden_tabs.stop_rendering(tab, uses, is_busy, effects);
             }
-            Input::ForceFrameDue { tab, ticket, forced } => {
-                if self.in_flight.has(ticket) {
-                    self.hidden_tabs.force_frame(tab, ticket, forced, effects);
+            Input::ForceFrameDue { tab, request, forced } => {
+                if self.in_flight.has(request) {
+                    self.hidden_tabs.force_frame(tab, request, forced, effects);
                 }
             }
             Input::ToolbarShown { tab } => self.toolbar.shown(tab, effects),
@@ -426,12 +428,12 @@ impl<P: Payload> Worker<P> {
 
     fn reply(
         &self,
-        ticket: Ticket,
+        request: RequestRef,
         outcome: Result<Option<P>, String>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        if self.connection.is_open_as(ticket.attempt) {
-            effects.push(Effect::Send(ExtensionMessage::Reply { id: ticket.id, outcome }));
+        if self.connection.is_open_as(request.attempt) {
+            effects.push(Effect::Send(ExtensionMessage::Reply { id: request.id, outcome }));
         }
     }
 

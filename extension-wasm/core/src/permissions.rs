@@ -4,7 +4,7 @@
 
 use shared_protocol::{PermissionName, PermissionRule};
 
-use super::{Effect, Ticket};
+use super::{Effect, RequestRef};
 
 /// All that there are.
 const NAMES: [PermissionName; 5] = [
@@ -23,20 +23,20 @@ impl Permissions {
     /// Puts these rules in the place of all that there were.
     pub(super) fn replace<P>(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         rules: Vec<PermissionRule<P>>,
         effects: &mut Vec<Effect<P>>,
     ) {
         let touched = NAMES.into_iter().filter(|name| rules.iter().any(|rule| rule.name == *name));
         let clear = std::mem::replace(&mut self.0, touched.collect());
-        effects.push(Effect::SetPermissions { ticket: Some(ticket), clear, rules });
+        effects.push(Effect::SetPermissions { request: Some(request), clear, rules });
     }
 
     /// Gives the user's own settings back.
     pub(super) fn undo<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         let clear = std::mem::take(&mut self.0);
         if !clear.is_empty() {
-            effects.push(Effect::SetPermissions { ticket: None, clear, rules: Vec::new() });
+            effects.push(Effect::SetPermissions { request: None, clear, rules: Vec::new() });
         }
     }
 
@@ -54,7 +54,7 @@ impl Permissions {
         self.0 = touched;
         if self.0.is_empty() {
             let clear = NAMES.to_vec();
-            effects.push(Effect::SetPermissions { ticket: None, clear, rules: Vec::new() });
+            effects.push(Effect::SetPermissions { request: None, clear, rules: Vec::new() });
         }
     }
 

@@ -52,7 +52,7 @@ impl<P: Payload> Worker<P> {
     pub(super) fn dismiss_early_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
         if self.tabs.get(id).is_some_and(|tab| tab.popup.is_some()) {
             effects.push(Effect::RunCommand {
-                ticket: None,
+                request: None,
                 debuggee: Debuggee::tab(id),
                 method: "Page.handleJavaScriptDialog".to_owned(),
                 params: P::write(&Dismiss { accept: false }).ok(),

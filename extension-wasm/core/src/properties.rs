@@ -313,40 +313,42 @@ impl World {
             Effect::CheckTab { tab } | Effect::ReattachLater { tab, .. } => {
                 self.feed(Input::TabChecked { tab, exists: !fails })
             }
-            Effect::RunCommand { ticket: Some(ticket), .. } => {
+            Effect::RunCommand { request: Some(request), .. } => {
                 let outcome = if fails { Err(why()) } else { Ok(Json(json!({}))) };
-                self.feed(Input::CommandDone { ticket, outcome })
+                self.feed(Input::CommandDone { request, outcome })
             }
-            Effect::CreateTab { ticket, place, .. } => {
+            Effect::CreateTab { request, place, .. } => {
                 self.next_tab += 1;
                 let window = matches!(place, super::Place::OwnWindow | super::Place::Window(_));
                 let tab = (TabId(self.next_tab), window.then_some(WindowId(9)));
                 let outcome = if fails { Err(why()) } else { Ok(tab) };
-                self.feed(Input::TabCreated { ticket, outcome })
+                self.feed(Input::TabCreated { request, outcome })
             }
-            Effect::AskWindow { ticket, .. } => {
+            Effect::AskWindow { request, .. } => {
                 let outcome = Err("No window with id: 9.".to_owned());
-                self.feed(Input::WindowSeen { ticket, outcome })
+                self.feed(Input::WindowSeen { request, outcome })
             }
-            Effect::ChangeWindow { ticket, .. }
-            | Effect::LeavePage { ticket, .. }
-            | Effect::ActivateTab { ticket, .. }
-            | Effect::SetPermissions { ticket: Some(ticket), .. }
-            | Effect::CancelDownload { ticket, .. } => {
+            Effect::ChangeWindow { request, .. }
+            | Effect::LeavePage { request, .. }
+            | Effect::ActivateTab { request, .. }
+            | Effect::SetPermissions { request: Some(request), .. }
+            | Effect::CancelDownload { request, .. } => {
                 let outcome = if fails { Err(why()) } else { Ok(()) };
-                self.feed(Input::Done { ticket, outcome })
+                self.feed(Input::Done { request, outcome })
             }
-            Effect::SearchDownload { ticket, .. } => {
+            Effect::SearchDownload { request, .. } => {
                 let state = if fails { "in_progress" } else { "complete" };
                 let found = serde_json::from_value(json!({ "id": 1, "state": state }));
                 let outcome = Ok(found.expect("a download"));
-                self.feed(Input::DownloadSearched { ticket, outcome })
+                self.feed(Input::DownloadSearched { request, outcome })
             }
-            Effect::DownloadOverdueLater { ticket } => self.feed(Input::DownloadOverdue { ticket }),
-            Effect::CallCookies { ticket, .. } => {
+            Effect::DownloadOverdueLater { request } => {
+                self.feed(Input::DownloadOverdue { request })
+            }
+            Effect::CallCookies { request, .. } => {
                 let answers = serde_json::from_value(json!({ "cookies": [null] }));
                 let answers = answers.expect("answers");
-                self.feed(Input::CookiesAnswered { ticket, answers })
+                self.feed(Input::CookiesAnswered { request, answers })
             }
             Effect::CloseTabs { tabs } => {
                 for tab in tabs {
@@ -367,8 +369,8 @@ impl World {
             Effect::StopRenderingLater { tab, uses } => {
                 self.feed(Input::StopRenderingDue { tab, uses })
             }
-            Effect::ForceFrameLater { tab, ticket, forced } => {
-                self.feed(Input::ForceFrameDue { tab, ticket, forced })
+            Effect::ForceFrameLater { tab, request, forced } => {
+                self.feed(Input::ForceFrameDue { tab, request, forced })
             }
             Effect::ShowToolbar { tab, .. } => self.feed(Input::ToolbarShown { tab }),
             Effect::CloseSocket
@@ -376,8 +378,8 @@ impl World {
             | Effect::ShowTrouble { .. }
             | Effect::Send(_)
             | Effect::Describe { .. }
-            | Effect::RunCommand { ticket: None, .. }
-            | Effect::SetPermissions { ticket: None, .. }
+            | Effect::RunCommand { request: None, .. }
+            | Effect::SetPermissions { request: None, .. }
             | Effect::Ungroup { .. }
             | Effect::Persist(_) => Ok(()),
         }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
-use super::{Attempt, SmallMap, Ticket, Unresponsive};
+use super::{Attempt, RequestRef, SmallMap, Unresponsive};
 
 /// A tab, or a child session of one, as `chrome.debugger` names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -39,7 +39,7 @@ pub(super) struct Tabs<P> {
 pub(super) struct Tab<P> {
     pub(super) state: TabState<P>,
     /// Who waits for the tab to be attached.
-    pub(super) opened: Option<Opened>,
+    pub(super) requested: Option<RequestedTab>,
     /// How to announce a popup that closes before it is attached.
     pub(super) popup: Option<TargetInfo<P>>,
 }
@@ -76,8 +76,8 @@ pub(super) struct Attaching {
 
 /// A tab that the relay asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Opened {
-    pub(super) ticket: Ticket,
+pub(super) struct RequestedTab {
+    pub(super) request: RequestRef,
     /// Whether the answer itself is the announcement.
     pub(super) initial: bool,
 }
@@ -120,7 +120,7 @@ impl<P> Tabs<P> {
     pub(super) fn put(&mut self, id: TabId, state: TabState<P>) {
         match self.get_mut(id) {
             Some(tab) => tab.state = state,
-            None => self.tabs.push((id, Tab { state, opened: None, popup: None })),
+            None => self.tabs.push((id, Tab { state, requested: None, popup: None })),
         }
     }
 
@@ -259,7 +259,7 @@ impl<P> Tabs<P> {
 
 /// Commands that Chrome has not answered yet, and the tab that each runs in.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(SmallMap<Ticket, Running>);
+pub(super) struct InFlight(SmallMap<RequestRef, Running>);
 
 #[derive(Debug)]
 struct Running {
@@ -268,19 +268,19 @@ struct Running {
 }
 
 impl InFlight {
-    pub(super) fn add(&mut self, ticket: Ticket, debuggee: Debuggee, method: &str) {
+    pub(super) fn add(&mut self, request: RequestRef, debuggee: Debuggee, method: &str) {
         let asks_frame_tree = method == "Page.getFrameTree";
-        self.0.insert(ticket, Running { debuggee, asks_frame_tree });
+        self.0.insert(request, Running { debuggee, asks_frame_tree });
     }
 
     /// Whether somebody still waits for the answer.
-    pub(super) fn done(&mut self, ticket: Ticket) -> bool {
-        self.0.remove(ticket).is_some()
+    pub(super) fn done(&mut self, request: RequestRef) -> bool {
+        self.0.remove(request).is_some()
     }
 
     /// Whether somebody waits for the answer.
-    pub(super) fn has(&self, ticket: Ticket) -> bool {
-        self.0.get(ticket).is_some()
+    pub(super) fn has(&self, request: RequestRef) -> bool {
+        self.0.get(request).is_some()
     }
 
     pub(super) fn runs_in(&self, tab: TabId) -> bool {
@@ -288,8 +288,8 @@ impl InFlight {
     }
 
     /// Whether this is somebody's question for frames.
-    pub(super) fn is_frame_tree(&self, ticket: Ticket) -> bool {
-        self.0.get(ticket).is_some_and(|running| running.asks_frame_tree)
+    pub(super) fn is_frame_tree(&self, request: RequestRef) -> bool {
+        self.0.get(request).is_some_and(|running| running.asks_frame_tree)
     }
 
     /// Whether somebody waits for the frames of exactly this.
@@ -299,10 +299,10 @@ impl InFlight {
 
     /// Forgets what an earlier relay asked for.
     pub(super) fn keep(&mut self, attempt: Attempt) {
-        self.0.retain(|ticket, _| ticket.attempt == attempt);
+        self.0.retain(|request, _| request.attempt == attempt);
     }
 
-    pub(super) fn of_tab(&mut self, tab: TabId) -> Vec<Ticket> {
+    pub(super) fn of_tab(&mut self, tab: TabId) -> Vec<RequestRef> {
         self.0.retain(|_, running| running.debuggee.tab_id != tab)
     }
 }

@@ -19,7 +19,7 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Debuggee, Effect, GroupId, Icon, Input, Place, Settings, StoredKey, Ticket,
+    Attempt, Debuggee, Effect, GroupId, Icon, Input, Place, RequestRef, Settings, StoredKey,
     ToolbarState, WindowId, Worker,
 };
 
@@ -176,11 +176,11 @@ fn settings(port: u16) -> Settings {
 }
 
 fn create_tab(id: i64, url: &str, place: Place) -> Effect<Json> {
-    Effect::CreateTab { ticket: ticket(id), url: url.to_owned(), place }
+    Effect::CreateTab { request: request(id), url: url.to_owned(), place }
 }
 
-fn ticket(id: i64) -> Ticket {
-    Ticket { attempt: FIRST, id: RequestId(id) }
+fn request(id: i64) -> RequestRef {
+    RequestRef { attempt: FIRST, id: RequestId(id) }
 }
 
 /// A payload for native tests.

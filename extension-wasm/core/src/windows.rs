@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::{Effect, SmallSet, Ticket};
+use super::{Effect, RequestRef, SmallSet};
 
 /// A window, by `chrome.windows` id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -56,10 +56,10 @@ pub(super) struct Windows {
     owned: SmallSet<TabId>,
     /// Tabs that wait for the window to open.
     #[serde(skip)]
-    queue: VecDeque<(Ticket, String)>,
+    queue: VecDeque<(RequestRef, String)>,
     /// The tab that the window is being opened with.
     #[serde(skip)]
-    opening: Option<Ticket>,
+    opening: Option<RequestRef>,
 }
 
 impl Windows {
@@ -77,7 +77,7 @@ impl Windows {
 
     pub(super) fn open_tab<P>(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         url: String,
         separate: bool,
         beside: Option<TabId>,
@@ -88,32 +88,32 @@ impl Windows {
             (false, _, None) => Place::Anywhere,
             (true, Some(window), _) => Place::Window(window),
             (true, None, _) if self.opening.is_some() => {
-                return self.queue.push_back((ticket, url));
+                return self.queue.push_back((request, url));
             }
             (true, None, _) => {
-                self.opening = Some(ticket);
+                self.opening = Some(request);
                 Place::OwnWindow
             }
         };
-        effects.push(Effect::CreateTab { ticket, url, place });
+        effects.push(Effect::CreateTab { request, url, place });
     }
 
     /// A tab has been opened, or not; with the window, if that is to be ours.
     pub(super) fn tab_opened<P>(
         &mut self,
-        ticket: Ticket,
+        request: RequestRef,
         opened: Option<(TabId, WindowId)>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        if self.opening == Some(ticket) {
+        if self.opening == Some(request) {
             self.opening = None;
         }
         if let Some((tab, window)) = opened {
             self.worker_window_id = Some(window);
             self.owned.insert(tab);
         }
-        for (ticket, url) in std::mem::take(&mut self.queue) {
-            self.open_tab(ticket, url, true, None, effects);
+        for (request, url) in std::mem::take(&mut self.queue) {
+            self.open_tab(request, url, true, None, effects);
         }
     }
 

@@ -17,7 +17,7 @@ fn a_window_is_found_by_page_or_by_id() {
     ] {
         assert_eq!(
             worker.request(5, "getWindow", params),
-            [Effect::AskWindow { ticket: ticket(5), of }]
+            [Effect::AskWindow { request: request(5), of }]
         );
     }
     let window = json!({
@@ -25,7 +25,7 @@ fn a_window_is_found_by_page_or_by_id() {
     });
     let seen: BrowserWindow<Json> = serde_json::from_value(window.clone()).unwrap();
     assert_eq!(
-        worker.handle(Input::WindowSeen { ticket: ticket(5), outcome: Ok(seen) }),
+        worker.handle(Input::WindowSeen { request: request(5), outcome: Ok(seen) }),
         [reply(5, Ok(Some(window)))]
     );
 }
@@ -50,25 +50,25 @@ fn a_window_is_changed_and_that_is_answered() {
     let (window, state) = (WindowId(3), Some(WindowState::Normal));
     assert_eq!(
         worker.request(5, "setWindow", change),
-        [Effect::ChangeWindow { ticket: ticket(5), window, bounds, state }]
+        [Effect::ChangeWindow { request: request(5), window, bounds, state }]
     );
     assert_eq!(
-        worker.handle(Input::Done { ticket: ticket(5), outcome: Ok(()) }),
+        worker.handle(Input::Done { request: request(5), outcome: Ok(()) }),
         [reply(5, Ok(Some(json!({}))))]
     );
     assert_eq!(
         worker.request(6, "activateTab", json!({ "targetId": "T1" })),
-        [Effect::ActivateTab { ticket: ticket(6), tab: TAB }]
+        [Effect::ActivateTab { request: request(6), tab: TAB }]
     );
     for (id, method, close) in [(7, "blankTab", false), (8, "closeTab", true)] {
         assert_eq!(
             worker.request(id, method, json!({ "targetId": "T1" })),
-            [Effect::LeavePage { ticket: ticket(id), tab: TAB, close }]
+            [Effect::LeavePage { request: request(id), tab: TAB, close }]
         );
     }
     let outcome = Err("No tab with id: 11.".to_owned());
     assert_eq!(
-        worker.handle(Input::Done { ticket: ticket(6), outcome }),
+        worker.handle(Input::Done { request: request(6), outcome }),
         [reply(6, Err("No tab with id: 11."))]
     );
 }
@@ -88,7 +88,7 @@ fn a_client_gets_the_window_it_asks_for_whatever_the_mode() {
         worker.command(2, None, create, params),
         [create_tab(2, blank, Place::NewWindow(bounds))]
     );
-    worker.handle(Input::TabCreated { ticket: ticket(2), outcome: Ok((OTHER, None)) });
+    worker.handle(Input::TabCreated { request: request(2), outcome: Ok((OTHER, None)) });
     assert_eq!(worker.command(3, None, create, json!({})), [], "the other window still opens");
 }
 
@@ -101,7 +101,7 @@ fn a_tab_opens_where_its_client_wants_it_whatever_the_mode() {
     let own = worker.command(2, None, create, json!({ "separateWindow": true }));
     assert_eq!(own, [create_tab(2, blank, Place::OwnWindow)]);
     let outcome = Ok((OTHER, Some(WindowId(3))));
-    worker.handle(Input::TabCreated { ticket: ticket(2), outcome });
+    worker.handle(Input::TabCreated { request: request(2), outcome });
     worker.attached(OTHER, "T2");
     assert_eq!(
         worker.command(3, None, create, json!({})),
@@ -125,7 +125,7 @@ fn new_permissions_take_the_place_of_earlier_ones() {
         let rule =
             |name: &&str| -> PermissionRule<Json> { serde_json::from_value(rule(name)).unwrap() };
         let rules = names.iter().map(rule).collect();
-        Effect::SetPermissions { ticket: Some(ticket(id)), clear: clear.to_vec(), rules }
+        Effect::SetPermissions { request: Some(request(id)), clear: clear.to_vec(), rules }
     };
     let (camera, place) = (PermissionName::Camera, PermissionName::Geolocation);
     let both = ["geolocation", "camera"];
@@ -143,7 +143,7 @@ fn permissions_go_with_the_relay_even_if_the_worker_went_before() {
     let written = worker.0.handle(Input::RelaySent { attempt: FIRST, message });
     let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
     let clear = |clear: &[PermissionName]| Effect::SetPermissions {
-        ticket: None,
+        request: None,
         clear: clear.to_vec(),
         rules: Vec::new(),
     };
@@ -165,7 +165,7 @@ fn permissions_go_with_the_relay_even_if_the_worker_went_before() {
 fn a_download_is_answered_when_it_has_ended() {
     let mut worker = Machine::connected();
     let search = Effect::SearchDownload {
-        ticket: ticket(5),
+        request: request(5),
         url: "http://site/a.pdf".to_owned(),
         exclude: vec![1],
         max_age: Some(9000),
@@ -173,7 +173,7 @@ fn a_download_is_answered_when_it_has_ended() {
     let query = json!({ "url": "http://site/a.pdf", "exclude": [1], "maxAge": 9000 });
     assert_eq!(
         worker.request(5, "findDownload", query),
-        [search.clone(), Effect::DownloadOverdueLater { ticket: ticket(5) }]
+        [search.clone(), Effect::DownloadOverdueLater { request: request(5) }]
     );
     let found = json!({ "id": 2, "path": "/a.pdf.crdownload", "state": "in_progress" });
     assert_eq!(worker.handle(searched(5, found)), []);
@@ -181,7 +181,7 @@ fn a_download_is_answered_when_it_has_ended() {
     let found = json!({ "id": 2, "path": "/a.pdf", "state": "complete" });
     assert_eq!(worker.handle(searched(5, found.clone())), [reply(5, Ok(Some(found)))]);
     assert_eq!(worker.handle(Input::DownloadChanged), []);
-    assert_eq!(worker.handle(Input::DownloadOverdue { ticket: ticket(5) }), []);
+    assert_eq!(worker.handle(Input::DownloadOverdue { request: request(5) }), []);
 }
 
 #[test]
@@ -194,12 +194,12 @@ fn a_download_that_does_not_end_or_is_not_there_is_answered_as_it_is() {
     let found = json!({ "id": 2, "state": "in_progress" });
     worker.handle(searched(6, found.clone()));
     assert_eq!(
-        worker.handle(Input::DownloadOverdue { ticket: ticket(6) }),
+        worker.handle(Input::DownloadOverdue { request: request(6) }),
         [reply(6, Ok(Some(found)))]
     );
     assert_eq!(
         worker.request(7, "cancelDownload", json!({ "id": 2 })),
-        [Effect::CancelDownload { ticket: ticket(7), download: 2, remove: false }]
+        [Effect::CancelDownload { request: request(7), download: 2, remove: false }]
     );
     let foreign = json!({ "id": 1, "remove": true });
     assert_eq!(
@@ -217,12 +217,12 @@ fn cookies_are_passed_on_as_they_are_and_only_so_many_at_once() {
     let params = json!({ "function": "getAll", "details": [details[0].0] });
     assert_eq!(
         worker.request(5, "callCookies", params),
-        [Effect::CallCookies { ticket: ticket(5), function, details }]
+        [Effect::CallCookies { request: request(5), function, details }]
     );
     let answers = json!({ "cookies": [[{ "name": "a" }]], "error": "why the next one failed" });
     let told = serde_json::from_value(answers.clone()).unwrap();
     assert_eq!(
-        worker.handle(Input::CookiesAnswered { ticket: ticket(5), answers: told }),
+        worker.handle(Input::CookiesAnswered { request: request(5), answers: told }),
         [reply(5, Ok(Some(answers)))]
     );
     let many = vec![json!({}); MAX_COOKIE_CALLS + 1];
@@ -234,5 +234,5 @@ fn cookies_are_passed_on_as_they_are_and_only_so_many_at_once() {
 
 fn searched(id: i64, found: Value) -> Input<Json> {
     let found: FoundDownload<Json> = serde_json::from_value(found).unwrap();
-    Input::DownloadSearched { ticket: ticket(id), outcome: Ok(found) }
+    Input::DownloadSearched { request: request(id), outcome: Ok(found) }
 }

@@ -11,7 +11,7 @@ fn a_command_runs_on_its_tab_or_child_and_is_answered() {
         assert_eq!(
             worker.command(5, Some(session), "Page.reload", json!({ "a": 1 })),
             [Effect::RunCommand {
-                ticket: Some(ticket(5)),
+                request: Some(request(5)),
                 debuggee: Debuggee { tab_id: TAB, session_id },
                 method: "Page.reload".to_owned(),
                 params: Some(Json(json!({ "a": 1 }))),
@@ -20,7 +20,7 @@ fn a_command_runs_on_its_tab_or_child_and_is_answered() {
     }
     let outcome = Ok(Json(json!({ "b": 2 })));
     assert_eq!(
-        worker.handle(Input::CommandDone { ticket: ticket(5), outcome }),
+        worker.handle(Input::CommandDone { request: request(5), outcome }),
         [reply(5, Ok(Some(json!({ "b": 2 }))))]
     );
 }
@@ -55,7 +55,7 @@ fn a_new_target_is_announced_before_its_creation_is_answered() {
         worker.command(5, None, "Target.createTarget", url),
         [create_tab(5, "http://site/", Place::Anywhere)]
     );
-    worker.handle(Input::TabCreated { ticket: ticket(5), outcome: Ok((TAB, None)) });
+    worker.handle(Input::TabCreated { request: request(5), outcome: Ok((TAB, None)) });
     assert_eq!(
         worker.attached(TAB, "T1"),
         [announced("pw-tab-1", "T1"), reply(5, Ok(Some(json!({ "targetId": "T1" }))))]
@@ -69,7 +69,7 @@ fn an_initial_tab_is_announced_by_its_answer_alone() {
         worker.relay_sent(json!({ "id": 5, "method": "createInitialTab" })),
         [create_tab(5, "about:blank", Place::Anywhere)]
     );
-    worker.handle(Input::TabCreated { ticket: ticket(5), outcome: Ok((TAB, None)) });
+    worker.handle(Input::TabCreated { request: request(5), outcome: Ok((TAB, None)) });
     let answer = json!({
         "success": true, "tabId": 11, "sessionId": "pw-tab-1", "targetInfo": info_json("T1"),
     });
@@ -82,7 +82,7 @@ fn a_tab_that_cannot_be_created_is_an_error_reply() {
     worker.command(5, None, "Target.createTarget", json!({}));
     let outcome = Err("No current window".to_owned());
     assert_eq!(
-        worker.handle(Input::TabCreated { ticket: ticket(5), outcome }),
+        worker.handle(Input::TabCreated { request: request(5), outcome }),
         [reply(5, Err("No current window"))]
     );
 }
@@ -144,7 +144,7 @@ fn auto_attach_for_all_reaches_tabs_that_come_later() {
     let mut worker = Machine::with_tab();
     let params = json!({ "autoAttach": true, "flatten": true });
     let run = |tab| Effect::RunCommand {
-        ticket: None,
+        request: None,
         debuggee: Debuggee::tab(tab),
         method: "Target.setAutoAttach".to_owned(),
         params: Some(Json(params.clone())),
@@ -174,7 +174,7 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
     assert_eq!(methods(&worker.handle(rest(1))), ["stop rendering later"], "used again meanwhile");
     assert_eq!(methods(&worker.handle(rest(3))), ["stop rendering later"], "still busy");
     for id in 1..=3 {
-        worker.handle(Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) });
+        worker.handle(Input::CommandDone { request: request(id), outcome: Ok(Json(json!({}))) });
     }
     assert_eq!(methods(&worker.handle(rest(3))), ["Page.stopScreencast", focus]);
 }
@@ -182,7 +182,7 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
 #[test]
 fn a_screenshot_that_waits_for_a_frame_gets_one() {
     let mut worker = Machine::with_tab();
-    let due = |forced| Input::ForceFrameDue { tab: TAB, ticket: ticket(1), forced };
+    let due = |forced| Input::ForceFrameDue { tab: TAB, request: request(1), forced };
     worker.command(1, Some("pw-tab-1"), "Page.captureScreenshot", json!({}));
     let drawn = ["Page.stopScreencast", "Page.startScreencast", "force frame later"];
     assert_eq!(methods(&worker.handle(due(0))), drawn);
@@ -191,7 +191,7 @@ fn a_screenshot_that_waits_for_a_frame_gets_one() {
     assert_eq!(methods(&worker.handle(due(0))), ["force frame later"], "the client's own draws");
     worker.command(3, Some("pw-tab-1"), "Page.stopScreencast", json!({}));
     assert_eq!(methods(&worker.handle(due(1))), drawn[1..], "and has ended");
-    worker.handle(Input::CommandDone { ticket: ticket(1), outcome: Ok(Json(json!({}))) });
+    worker.handle(Input::CommandDone { request: request(1), outcome: Ok(Json(json!({}))) });
     assert_eq!(worker.handle(due(0)), []);
 }
 
@@ -231,7 +231,7 @@ fn what_happens_to_frames_is_told_when_the_frame_tree_is_known() {
     );
     let resume = "Runtime.runIfWaitingForDebugger";
     assert_eq!(worker.command(4, Some("pw-tab-1"), resume, json!({})), []);
-    let done = |id| Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) };
+    let done = |id| Input::CommandDone { request: request(id), outcome: Ok(Json(json!({}))) };
     assert_eq!(
         worker.handle(done(1)),
         [reply(1, Ok(Some(json!({})))), Effect::AwaitOldRelay { port: 19988 }],
@@ -249,7 +249,7 @@ fn frames_of_two_tabs_wait_until_an_older_relay_has_passed_both_trees_on() {
         worker.command(id, Some(session), "Page.getFrameTree", json!({}));
     }
     assert_eq!(worker.command(3, Some("pw-tab-1"), "Runtime.enable", json!({})), []);
-    let done = |id| Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) };
+    let done = |id| Input::CommandDone { request: request(id), outcome: Ok(Json(json!({}))) };
     worker.handle(done(1));
     worker.handle(done(2));
     assert_eq!(worker.command(4, Some("pw-tab-2"), "Runtime.enable", json!({})), []);

@@ -22,7 +22,7 @@ fn the_relay_is_probed_before_a_socket_is_opened() {
 #[test]
 fn a_fresh_start_gives_back_what_a_closed_browser_kept() {
     let effects = Machine::default().start();
-    let Effect::SetPermissions { ticket: None, clear, rules } = &effects[0] else { panic!() };
+    let Effect::SetPermissions { request: None, clear, rules } = &effects[0] else { panic!() };
     assert_eq!((clear.len(), rules.len()), (5, 0), "all there are");
 }
 
@@ -100,7 +100,7 @@ fn an_answer_for_a_relay_that_has_gone_is_dropped() {
     worker.handle(Input::Probed { attempt: Attempt(2), found: true });
     worker.handle(Input::SocketOpened { attempt: Attempt(2) });
     let outcome = Ok(Json(json!({})));
-    assert_eq!(worker.handle(Input::CommandDone { ticket: ticket(5), outcome }), []);
+    assert_eq!(worker.handle(Input::CommandDone { request: request(5), outcome }), []);
 }
 
 #[test]

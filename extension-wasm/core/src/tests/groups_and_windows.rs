@@ -94,10 +94,10 @@ fn tabs_of_a_separate_window_open_in_one_window_and_close_with_the_last() {
     assert_eq!(worker.command(2, None, create, json!({})), [], "waits for the window");
     let window = WindowId(3);
     let effects =
-        worker.handle(Input::TabCreated { ticket: ticket(1), outcome: Ok((TAB, Some(window))) });
+        worker.handle(Input::TabCreated { request: request(1), outcome: Ok((TAB, Some(window))) });
     assert!(effects.contains(&create_tab(2, "about:blank", Place::Window(window))));
     worker.attached(TAB, "T1");
-    worker.handle(Input::TabCreated { ticket: ticket(2), outcome: Ok((OTHER, Some(window))) });
+    worker.handle(Input::TabCreated { request: request(2), outcome: Ok((OTHER, Some(window))) });
     worker.attached(OTHER, "T2");
     let closed = |effects: &[Effect<Json>]| {
         effects.iter().any(|effect| matches!(effect, Effect::CloseTabs { tabs } if tabs.len() == 2))
@@ -113,7 +113,7 @@ fn a_separate_window_that_the_user_closed_is_opened_again() {
     worker.relay_sent(mode);
     worker.command(1, None, "Target.createTarget", json!({}));
     let outcome = Ok((TAB, Some(WindowId(3))));
-    worker.handle(Input::TabCreated { ticket: ticket(1), outcome });
+    worker.handle(Input::TabCreated { request: request(1), outcome });
     worker.attached(TAB, "T1");
     worker.handle(Input::TabRemoved { tab: TAB });
     worker.handle(Input::WindowRemoved { window: WindowId(3) });

@@ -9,10 +9,10 @@ use shared_protocol::pairing::{
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::payload::parse;
-use extension_core::FileRead;
+use extension_core::PairingFileRead;
 
 /// Reads `pairing.json`, or what was kept like it.
-pub(crate) fn pairing_file(text: &JsString) -> FileRead {
+pub(crate) fn pairing_file(text: &JsString) -> PairingFileRead {
     let file = || {
         let file = parse(text).ok()?;
         Some(PairingFile {
@@ -24,7 +24,7 @@ pub(crate) fn pairing_file(text: &JsString) -> FileRead {
             unpaired: field(&file, "unpaired") == JsValue::TRUE,
         })
     };
-    file().map_or(FileRead::Damaged, FileRead::Whole)
+    file().map_or(PairingFileRead::Damaged, PairingFileRead::Whole)
 }
 
 /// Writes what [`pairing_file`] reads.

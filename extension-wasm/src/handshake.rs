@@ -15,7 +15,7 @@ use web_sys::{MessageEvent, WebSocket};
 use crate::crypto::{self, HmacKey};
 use crate::fields;
 use crate::time;
-use extension_core::{PairingKey, Unproven};
+use extension_core::{PairingKey, ProofFailure};
 
 /// How long the relay may take for each of its steps.
 const STEP: Duration = Duration::from_secs(5);
@@ -41,24 +41,25 @@ impl Handshake {
 
     /// Lets the relay prove itself, and makes the frame that proves this extension to it. Nothing has
     /// been said yet when it completes.
-    pub(crate) async fn answer(&self, hello: &str) -> Result<js_sys::JsString, Unproven> {
+    pub(crate) async fn answer(&self, hello: &str) -> Result<js_sys::JsString, ProofFailure> {
         let frame = self.frame().await;
         let age = time::now() - self.opened;
-        let proof = frame.and_then(|frame| fields::relay_proof(&frame)).ok_or(Unproven::NoProof)?;
+        let proof =
+            frame.and_then(|frame| fields::relay_proof(&frame)).ok_or(ProofFailure::NoProof)?;
         let RelayProof { nonce, listening, proof, error } = proof;
         if error.as_deref() == Some(UNKNOWN_KEY) {
-            return Err(Unproven::UnknownKey);
+            return Err(ProofFailure::UnknownKey);
         }
         let (Some(second), Some(listening), Some(proof)) = (nonce, listening, proof) else {
-            return Err(Unproven::NoProof);
+            return Err(ProofFailure::NoProof);
         };
         // Whoever had the port before the relay has this socket, and passes on what the relay says.
         if f64::from(listening) < age {
-            return Err(Unproven::NoProof);
+            return Err(ProofFailure::NoProof);
         }
         let signed = signed_by_relay(self.key.kid, &self.first, &second, self.port, listening);
         let answer = self.checked(second, &signed, proof, hello).await;
-        answer.ok().flatten().ok_or(Unproven::NoProof)
+        answer.ok().flatten().ok_or(ProofFailure::NoProof)
     }
 
     async fn checked(
@@ -117,10 +118,10 @@ pub(crate) async fn key_for(code: &PairingCode, port: u16) -> Result<PairingKey,
 
 async fn give(handshake: &Handshake) -> Result<GivenKey, JsValue> {
     let answer = handshake.answer("{}").await.map_err(|why| match why {
-        Unproven::UnknownKey => {
+        ProofFailure::UnknownKey => {
             "the relay does not know this code: it is good once, for ten minutes"
         }
-        Unproven::NoProof => {
+        ProofFailure::NoProof => {
             "what answers at the relay's port cannot prove that it knows this code"
         }
     })?;

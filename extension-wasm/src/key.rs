@@ -9,25 +9,25 @@ use web_sys::RequestCache;
 use crate::chrome::{runtime, storage};
 use crate::perform::log_failure;
 use crate::{fields, handshake};
-use extension_core::{FileRead, StoredKey};
+use extension_core::{PairingFileRead, StoredKey};
 
 /// Reads the key anew: the file may have been replaced since.
 pub(crate) async fn read() -> StoredKey {
     // Without the storage nobody knows whether there was a key.
     let Ok(local) = storage::read_local().await else { return StoredKey::Unreadable };
     let file = read_file().await;
-    let stored = StoredKey::of(&file, local.given_key(), local.paired);
-    if stored == StoredKey::Never && local.paired {
+    let stored = StoredKey::choose(&file, local.given_key(), local.paired);
+    if stored == StoredKey::Unpaired && local.paired {
         log_failure(storage::forget_pairing().await);
     }
     stored
 }
 
-async fn read_file() -> FileRead {
-    let Ok(url) = runtime::url(FILE) else { return FileRead::Missing };
+async fn read_file() -> PairingFileRead {
+    let Ok(url) = runtime::url(FILE) else { return PairingFileRead::Missing };
     let request = RequestBuilder::new(&url).cache(RequestCache::NoStore);
-    let Ok(answer) = request.send().await else { return FileRead::Missing };
-    let Ok(text) = answer.text().await else { return FileRead::Missing };
+    let Ok(answer) = request.send().await else { return PairingFileRead::Missing };
+    let Ok(text) = answer.text().await else { return PairingFileRead::Missing };
     fields::pairing_file(&text.into())
 }
 

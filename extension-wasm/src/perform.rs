@@ -20,7 +20,7 @@ use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
 use crate::{SHELL, fields, key, step, time};
 use extension_core::{
-    Bounds, Effect, Greeting, Icon, Input, Place, RequestRef, Unresponsive, WindowId, WindowOf,
+    Bounds, Effect, HelloAnswer, Icon, Input, Place, RequestRef, Unresponsive, WindowId, WindowOf,
     is_restricted_page,
 };
 
@@ -60,16 +60,16 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             step(Input::Probed { attempt, found });
         }),
         Effect::AskStatus { attempt, port } => spawn_local(async move {
-            let taken = relay_is_taken_at(port).await;
-            step(Input::StatusSeen { attempt, taken });
+            let is_taken = relay_is_taken_at(port).await;
+            step(Input::StatusAnswered { attempt, is_taken });
         }),
         Effect::ReadKey { attempt } => spawn_local(async move {
             let stored = key::read().await;
             step(Input::KeyRead { attempt, stored });
         }),
         Effect::AskHello { attempt, port } => spawn_local(async move {
-            let greeting = greeting_at(port).await;
-            step(Input::Greeted { attempt, greeting });
+            let answer = hello_at(port).await;
+            step(Input::HelloAnswered { attempt, answer });
         }),
         Effect::RememberPaired => {
             spawn_local(async { log_failure(storage::write_paired().await) });
@@ -203,11 +203,11 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             drop(action::set_title(Some(tab), &state.title).await);
             step(Input::ToolbarShown { tab });
         }),
-        Effect::ShowTrouble { words } => spawn_local(async move {
-            let badge = if words.is_some() { "!" } else { "" };
-            let words = words.as_deref().unwrap_or("click to control this tab");
+        Effect::ShowProblem { text } => spawn_local(async move {
+            let badge = if text.is_some() { "!" } else { "" };
+            let text = text.as_deref().unwrap_or("click to control this tab");
             log_failure(action::set_badge(None, badge).await);
-            log_failure(action::set_title(None, &format!("Playwriter: {words}")).await);
+            log_failure(action::set_title(None, &format!("Playwriter: {text}")).await);
         }),
         Effect::Persist(snapshot) => {
             let written = storage::write_snapshot(&snapshot);
@@ -259,7 +259,7 @@ async fn relay_is_taken_at(port: u16) -> bool {
 }
 
 /// Asks who listens. Whoever it is may send anything, for ever.
-async fn greeting_at(port: u16) -> Greeting {
+async fn hello_at(port: u16) -> HelloAnswer {
     let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
     let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}/extension/hello"))
         .redirect(RequestRedirect::Error)
@@ -267,11 +267,11 @@ async fn greeting_at(port: u16) -> Greeting {
         .abort_signal(Some(&patience));
     let Ok(answer) = request.send().await else {
         // A redirect fails like a closed port.
-        return if relay_is_at(port).await { Greeting::Other } else { Greeting::Nobody };
+        return if relay_is_at(port).await { HelloAnswer::Other } else { HelloAnswer::NoAnswer };
     };
     let text = if answer.ok() { short_text(&answer).await } else { None };
     let hello = text.and_then(|text| fields::relay_hello(&text.into()));
-    hello.map_or(Greeting::Other, Greeting::Relay)
+    hello.map_or(HelloAnswer::Other, HelloAnswer::Relay)
 }
 
 /// The text of an answer that is not longer than any of ours.

@@ -14,7 +14,7 @@ use web_sys::{CloseEvent, MessageEvent, UrlSearchParams, WebSocket};
 
 use crate::handshake::Handshake;
 use crate::payload::{JsPayload, from_text, to_js, to_text};
-use extension_core::{Attempt, Input, PairingKey, Unproven};
+use extension_core::{Attempt, Input, PairingKey, ProofFailure};
 
 /// More than the largest two messages: a relay that lets this much pile up does not read.
 const MAX_BUFFERED: u32 = 512 * 1024 * 1024;
@@ -81,7 +81,7 @@ impl RelaySocket {
                 // One that has ended takes it without a word, and is heard of no more.
                 match (sent, socket.ready_state()) {
                     (Ok(()), WebSocket::OPEN) => Ok(()),
-                    _ => Err(Unproven::NoProof),
+                    _ => Err(ProofFailure::NoProof),
                 }
             });
             tell(match proven {

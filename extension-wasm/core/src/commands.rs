@@ -24,7 +24,7 @@ impl<P: Payload> Worker<P> {
         match message {
             RelayMessage::Ping => {
                 effects.push(Effect::Send(ExtensionMessage::Pong));
-                if self.connection.turns_out_older() {
+                if self.connection.mark_as_older() {
                     self.show_all(effects);
                 }
             }
@@ -37,7 +37,7 @@ impl<P: Payload> Worker<P> {
                 self.open_tab(requested, create, effects);
             }
             RelayMessage::SetWindowMode(mode, _) => {
-                self.connection.relay_knows_us();
+                self.connection.mark_as_ours();
                 self.windows.set_separate(mode.separate_window);
                 self.changed = true;
             }
@@ -242,7 +242,7 @@ impl<P: Payload> Worker<P> {
             return;
         }
         match self.connection.port() {
-            Some(port) if !self.connection.is_with_our_relay() => {
+            Some(port) if !self.connection.relay_is_ours() => {
                 self.unforwarded_replies += 1;
                 effects.push(Effect::AwaitOldRelay { port });
             }

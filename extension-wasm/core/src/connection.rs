@@ -5,15 +5,15 @@ use std::time::Duration;
 use shared_protocol::{CloseCode, DEFAULT_PORT, ExtensionHello};
 
 use super::Effect;
-use super::pairing::{Greeting, PairingKey, StoredKey, Trouble, Unproven};
+use super::pairing::{HelloAnswer, PairingKey, Problem, ProofFailure, StoredKey};
 
 /// Names one try to connect; what happened to an earlier one no longer matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Attempt(pub u32);
 
 /// How long to rest after what listens was not believed; each time twice as long.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LONGEST_RETRY: Duration = Duration::from_secs(30);
 
 /// As much as a tooltip shows.
 const MAX_NOTICE: usize = 500;
@@ -24,12 +24,12 @@ pub(super) struct Connection {
     settings: Option<Settings>,
     attempt: Attempt,
     phase: Phase,
-    relay: Relay,
+    relay: RelayKind,
     /// The key of this attempt.
     key: Option<PairingKey>,
-    trouble: Trouble,
+    problem: Problem,
     /// How often what listens was not believed, one after another.
-    unproven: u32,
+    failed_proofs: u32,
     /// What the relay wants the user to know.
     notice: Option<String>,
 }
@@ -53,12 +53,12 @@ impl Settings {
 enum Phase {
     /// No relay was found; it will be looked for again.
     #[default]
-    Resting,
+    Idle,
     /// The key is being read.
-    Reading,
+    ReadingKey,
     Probing,
     /// As [`Phase::Probing`], for an extension that has a key.
-    Greeting,
+    AskingHello,
     Opening,
     Open,
     /// The relay serves another worker; we come back when that one has left.
@@ -67,10 +67,10 @@ enum Phase {
 
 /// What is known of a relay. One that knows our features says the window mode before all else.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Relay {
+enum RelayKind {
     #[default]
     Unknown,
-    KnowsUs,
+    Ours,
     Older,
 }
 
@@ -82,7 +82,7 @@ impl Connection {
         effects: &mut Vec<Effect<P>>,
     ) {
         self.settings = Some(Settings { port, port_of_key: None, hello });
-        self.begin(effects);
+        self.look_for_relay(effects);
     }
 
     pub(super) fn change_port<P>(&mut self, port: Option<u16>, effects: &mut Vec<Effect<P>>) {
@@ -90,24 +90,24 @@ impl Connection {
         let last = settings.port();
         settings.port = port;
         if settings.port() != last {
-            self.begin_anew(effects);
+            self.start_over(effects);
         }
     }
 
     /// There is another key than the one that was used.
     pub(super) fn key_changed<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         if self.settings.is_some() {
-            self.begin_anew(effects);
+            self.start_over(effects);
         }
     }
 
-    fn begin_anew<P>(&mut self, effects: &mut Vec<Effect<P>>) {
-        (self.trouble, self.unproven) = (Trouble::None, 0);
+    fn start_over<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+        (self.problem, self.failed_proofs) = (Problem::None, 0);
         if matches!(self.phase, Phase::Opening | Phase::Open) {
             // The socket's end leads to the next attempt.
             effects.push(Effect::CloseSocket);
         } else {
-            self.begin(effects);
+            self.look_for_relay(effects);
         }
     }
 
@@ -117,15 +117,15 @@ impl Connection {
             return;
         }
         match (self.phase, &self.settings) {
-            (Phase::Resting, _) => self.begin(effects),
+            (Phase::Idle, _) => self.look_for_relay(effects),
             // It has a timer of its own.
             (Phase::Displaced, Some(settings)) if attempt.is_some() => {
                 effects.push(Effect::AskStatus { attempt: self.attempt, port: settings.port() });
             }
             (
                 Phase::Displaced
-                | Phase::Reading
-                | Phase::Greeting
+                | Phase::ReadingKey
+                | Phase::AskingHello
                 | Phase::Probing
                 | Phase::Opening
                 | Phase::Open,
@@ -149,8 +149,8 @@ impl Connection {
             let (port, hello) = (settings.port(), settings.hello.clone());
             effects.push(Effect::OpenSocket { attempt, port, hello, key: None });
         } else {
-            self.trouble = Trouble::None;
-            self.rest(Phase::Resting, effects);
+            self.problem = Problem::None;
+            self.retry_later(Phase::Idle, effects);
         }
     }
 
@@ -162,58 +162,58 @@ impl Connection {
         effects: &mut Vec<Effect<P>>,
     ) {
         let Some(settings) = &mut self.settings else { return };
-        if attempt != self.attempt || self.phase != Phase::Reading {
+        if attempt != self.attempt || self.phase != Phase::ReadingKey {
             return;
         }
         match stored {
-            StoredKey::Never => {
+            StoredKey::Unpaired => {
                 self.key = None;
                 settings.port_of_key = None;
                 self.phase = Phase::Probing;
                 effects.push(Effect::Probe { attempt, port: settings.port() });
             }
-            StoredKey::Unreadable => self.wait(Trouble::Unreadable, effects),
+            StoredKey::Unreadable => self.retry_after_problem(Problem::Unreadable, effects),
             StoredKey::Key(key) => {
                 self.key = Some(key);
                 settings.port_of_key = key.port;
-                self.phase = Phase::Greeting;
+                self.phase = Phase::AskingHello;
                 effects.push(Effect::AskHello { attempt, port: settings.port() });
             }
         }
     }
 
     /// Who listens has said what it is, which it may not be.
-    pub(super) fn greeted<P>(
+    pub(super) fn hello_answered<P>(
         &mut self,
         attempt: Attempt,
-        greeting: &Greeting,
+        answer: &HelloAnswer,
         effects: &mut Vec<Effect<P>>,
     ) {
         let Some(settings) = &self.settings else { return };
         if attempt != self.attempt {
             return;
         }
-        let relay = match greeting {
-            Greeting::Relay(hello) => Some(hello),
-            Greeting::Nobody | Greeting::Other => None,
+        let relay = match answer {
+            HelloAnswer::Relay(hello) => Some(hello),
+            HelloAnswer::NoAnswer | HelloAnswer::Other => None,
         };
         match (self.phase, self.key) {
-            (Phase::Greeting, Some(key)) if relay.is_some_and(|relay| relay.pairs()) => {
+            (Phase::AskingHello, Some(key)) if relay.is_some_and(|relay| relay.pairs()) => {
                 self.phase = Phase::Opening;
                 let (port, hello) = (settings.port(), settings.hello.clone());
                 effects.push(Effect::OpenSocket { attempt, port, hello, key: Some(key) });
             }
-            (Phase::Greeting, Some(_)) if *greeting == Greeting::Nobody => {
-                (self.trouble, self.unproven) = (Trouble::None, 0);
-                self.rest(Phase::Resting, effects);
+            (Phase::AskingHello, Some(_)) if *answer == HelloAnswer::NoAnswer => {
+                (self.problem, self.failed_proofs) = (Problem::None, 0);
+                self.retry_later(Phase::Idle, effects);
             }
-            (Phase::Greeting, _) => self.wait(Trouble::NoProof, effects),
-            (Phase::Resting, None) if relay.is_some_and(|relay| relay.required) => {
-                self.trouble = Trouble::OnlyPaired;
+            (Phase::AskingHello, _) => self.retry_after_problem(Problem::NoProof, effects),
+            (Phase::Idle, None) if relay.is_some_and(|relay| relay.required) => {
+                self.problem = Problem::PairingRequired;
             }
             (
-                Phase::Resting
-                | Phase::Reading
+                Phase::Idle
+                | Phase::ReadingKey
                 | Phase::Probing
                 | Phase::Opening
                 | Phase::Open
@@ -224,34 +224,34 @@ impl Connection {
     }
 
     /// What listens was not believed. Whether this is news.
-    pub(super) fn unproven<P>(
+    pub(super) fn relay_unproven<P>(
         &mut self,
         attempt: Attempt,
-        why: Unproven,
+        why: ProofFailure,
         effects: &mut Vec<Effect<P>>,
     ) -> bool {
         let news = attempt == self.attempt && self.phase == Phase::Opening && self.key.is_some();
         if news {
             effects.push(Effect::CloseSocket);
-            self.wait(why.into(), effects);
+            self.retry_after_problem(why.into(), effects);
         }
         news
     }
 
     /// Whether the relay has an extension is known; if not, or if it has gone, it is our turn.
-    pub(super) fn status_seen<P>(
+    pub(super) fn status_answered<P>(
         &mut self,
         attempt: Attempt,
-        taken: bool,
+        is_taken: bool,
         effects: &mut Vec<Effect<P>>,
     ) {
         if attempt != self.attempt || self.phase != Phase::Displaced {
             return;
         }
-        if taken {
-            self.rest(Phase::Displaced, effects);
+        if is_taken {
+            self.retry_later(Phase::Displaced, effects);
         } else {
-            self.begin(effects);
+            self.look_for_relay(effects);
         }
     }
 
@@ -260,23 +260,23 @@ impl Connection {
         let news = attempt == self.attempt && self.phase == Phase::Opening;
         if news {
             self.phase = Phase::Open;
-            self.relay = Relay::Unknown;
-            (self.trouble, self.unproven) = (Trouble::None, 0);
+            self.relay = RelayKind::Unknown;
+            (self.problem, self.failed_proofs) = (Problem::None, 0);
             self.notice = None;
         }
         news
     }
 
-    pub(super) fn relay_knows_us(&mut self) {
-        self.relay = Relay::KnowsUs;
+    pub(super) fn mark_as_ours(&mut self) {
+        self.relay = RelayKind::Ours;
     }
 
     /// A relay has pinged: that is long after it first spoke. Whether it turns out to be older is
     /// news once.
-    pub(super) fn turns_out_older(&mut self) -> bool {
-        let news = self.relay == Relay::Unknown;
+    pub(super) fn mark_as_older(&mut self) -> bool {
+        let news = self.relay == RelayKind::Unknown;
         if news {
-            self.relay = Relay::Older;
+            self.relay = RelayKind::Older;
         }
         news
     }
@@ -293,12 +293,12 @@ impl Connection {
         self.notice.as_deref().filter(|_| self.is_open())
     }
 
-    pub(super) fn is_with_our_relay(&self) -> bool {
-        self.relay == Relay::KnowsUs
+    pub(super) fn relay_is_ours(&self) -> bool {
+        self.relay == RelayKind::Ours
     }
 
-    pub(super) fn is_with_older_relay(&self) -> bool {
-        self.is_open() && self.relay == Relay::Older
+    pub(super) fn relay_is_older(&self) -> bool {
+        self.is_open() && self.relay == RelayKind::Older
     }
 
     /// Whether this is news.
@@ -311,15 +311,15 @@ impl Connection {
         let news = attempt == self.attempt && matches!(self.phase, Phase::Opening | Phase::Open);
         if news {
             if self.phase == Phase::Opening && self.key.is_some() {
-                self.wait(Trouble::NoProof, effects);
+                self.retry_after_problem(Problem::NoProof, effects);
                 return true;
             }
             let was_refused = self.phase == Phase::Opening;
-            self.trouble = if was_refused { Trouble::Refused } else { Trouble::None };
+            self.problem = if was_refused { Problem::Refused } else { Problem::None };
             let displaced = [CloseCode::ExtensionReplaced, CloseCode::ExtensionInUse]
                 .iter()
                 .any(|displaced| displaced.number() == code);
-            self.rest(if displaced { Phase::Displaced } else { Phase::Resting }, effects);
+            self.retry_later(if displaced { Phase::Displaced } else { Phase::Idle }, effects);
             if was_refused && let Some(settings) = &self.settings {
                 // It may say why.
                 effects.push(Effect::AskHello { attempt, port: settings.port() });
@@ -332,23 +332,25 @@ impl Connection {
         self.phase == Phase::Open
     }
 
-    pub(super) fn is_open_as(&self, attempt: Attempt) -> bool {
+    pub(super) fn is_open_for(&self, attempt: Attempt) -> bool {
         self.is_open() && attempt == self.attempt
     }
 
     /// Whether the relay is there, or known not to be.
     pub(super) fn is_settled(&self) -> bool {
         match self.phase {
-            Phase::Resting => self.settings.is_some(),
+            Phase::Idle => self.settings.is_some(),
             Phase::Open | Phase::Displaced => true,
-            Phase::Reading | Phase::Probing | Phase::Greeting | Phase::Opening => false,
+            Phase::ReadingKey | Phase::Probing | Phase::AskingHello | Phase::Opening => false,
         }
     }
 
-    pub(super) fn name(&self) -> &'static str {
+    pub(super) fn status_name(&self) -> &'static str {
         match self.phase {
-            Phase::Resting => "idle",
-            Phase::Reading | Phase::Probing | Phase::Greeting | Phase::Opening => "connecting",
+            Phase::Idle => "idle",
+            Phase::ReadingKey | Phase::Probing | Phase::AskingHello | Phase::Opening => {
+                "connecting"
+            }
             Phase::Open => "connected",
             Phase::Displaced => "extension-replaced",
         }
@@ -359,12 +361,12 @@ impl Connection {
     }
 
     /// What keeps the extension from its relay, while it is kept from it.
-    pub(super) fn trouble(&self) -> Trouble {
-        match (self.trouble, self.phase) {
-            (_, Phase::Open) => Trouble::None,
-            (Trouble::Refused, phase) if phase != Phase::Resting => Trouble::None,
+    pub(super) fn problem(&self) -> Problem {
+        match (self.problem, self.phase) {
+            (_, Phase::Open) => Problem::None,
+            (Problem::Refused, phase) if phase != Phase::Idle => Problem::None,
             // It stays as it is while the relay is looked for again.
-            (trouble, _) => trouble,
+            (problem, _) => problem,
         }
     }
 
@@ -382,25 +384,25 @@ impl Connection {
         self.attempt
     }
 
-    fn begin<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+    fn look_for_relay<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         if self.settings.is_none() {
             return;
         }
         self.attempt = Attempt(self.attempt.0.wrapping_add(1));
-        self.phase = Phase::Reading;
+        self.phase = Phase::ReadingKey;
         effects.push(Effect::ReadKey { attempt: self.attempt });
     }
 
     /// Rests longer each time: whatever is wrong, this does not end it.
-    fn wait<P>(&mut self, trouble: Trouble, effects: &mut Vec<Effect<P>>) {
-        self.trouble = trouble;
-        self.phase = Phase::Resting;
-        let wait = FIRST_WAIT.saturating_mul(1 << self.unproven.min(5)).min(LONGEST_WAIT);
-        self.unproven += 1;
+    fn retry_after_problem<P>(&mut self, problem: Problem, effects: &mut Vec<Effect<P>>) {
+        self.problem = problem;
+        self.phase = Phase::Idle;
+        let wait = FIRST_RETRY.saturating_mul(1 << self.failed_proofs.min(5)).min(LONGEST_RETRY);
+        self.failed_proofs += 1;
         effects.push(Effect::RetryAfter { attempt: self.attempt, wait });
     }
 
-    fn rest<P>(&mut self, phase: Phase, effects: &mut Vec<Effect<P>>) {
+    fn retry_later<P>(&mut self, phase: Phase, effects: &mut Vec<Effect<P>>) {
         self.phase = phase;
         effects.push(Effect::RetryLater { attempt: self.attempt });
     }

@@ -67,7 +67,7 @@ impl<P: Payload> Worker<P> {
         let index = self.requested_tabs.iter().position(|requested| requested.request == request);
         let requested = index.map(|index| self.requested_tabs.swap_remove(index));
         match outcome {
-            Ok((tab, _)) if self.connection.is_open_as(request.attempt) => {
+            Ok((tab, _)) if self.connection.is_open_for(request.attempt) => {
                 self.attach(tab, Attaching::default(), effects);
                 if let Some(tab) = self.tabs.get_mut(tab) {
                     tab.requested = requested;
@@ -111,7 +111,7 @@ impl<P: Payload> Worker<P> {
         });
         // A relay that has gone meanwhile asked for it; the next one hears of it as of any tab.
         let requested =
-            requested.filter(|requested| self.connection.is_open_as(requested.request.attempt));
+            requested.filter(|requested| self.connection.is_open_for(requested.request.attempt));
         let session = self.tabs.attached(id, info.clone());
         self.changed = true;
         self.auto_attach_children(id, effects);

@@ -177,8 +177,8 @@ pub enum Effect<P> {
         state: ToolbarState,
     },
     /// Show what concerns all tabs; `None` when it is over.
-    ShowTrouble {
-        words: Option<String>,
+    ShowProblem {
+        text: Option<String>,
     },
     Persist(Snapshot<P>),
 }

@@ -6,8 +6,8 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, Greeting, GroupId, RequestRef, Settings, Snapshot, StoredKey, Unproven, Unresponsive,
-    WindowId,
+    Attempt, GroupId, HelloAnswer, ProofFailure, RequestRef, Settings, Snapshot, StoredKey,
+    Unresponsive, WindowId,
 };
 
 /// What happened outside.
@@ -28,22 +28,22 @@ pub enum Input<P> {
     },
     /// The user has pasted a code, and there is a key.
     KeyChanged,
-    Greeted {
+    HelloAnswered {
         attempt: Attempt,
-        greeting: Greeting,
+        answer: HelloAnswer,
     },
     /// What listens was not believed.
     RelayUnproven {
         attempt: Attempt,
-        why: Unproven,
+        why: ProofFailure,
     },
     Probed {
         attempt: Attempt,
         found: bool,
     },
-    StatusSeen {
+    StatusAnswered {
         attempt: Attempt,
-        taken: bool,
+        is_taken: bool,
     },
     SocketOpened {
         attempt: Attempt,

@@ -40,7 +40,7 @@ pub use groups::GroupId;
 use groups::Groups;
 use hidden_tabs::HiddenTabs;
 pub use input::Input;
-pub use pairing::{FileRead, Greeting, PairingKey, StoredKey, Unproven};
+pub use pairing::{HelloAnswer, PairingFileRead, PairingKey, ProofFailure, StoredKey};
 use permissions::Permissions;
 use small_map::{SmallMap, SmallSet};
 pub use snapshot::{Snapshot, StoredTab};
@@ -95,7 +95,7 @@ pub struct Worker<P> {
     backlog: Option<Vec<Input<P>>>,
     connection: Connection,
     /// The connection that was lost last.
-    lost: Option<Attempt>,
+    lost_attempt: Option<Attempt>,
     event_buffer: EventBuffer<P>,
     tabs: Tabs<P>,
     /// Tabs that Chrome is about to open for the relay.
@@ -114,7 +114,7 @@ pub struct Worker<P> {
     downloads: Downloads<P>,
     toolbar: Toolbar,
     /// What is shown for all tabs.
-    shown_trouble: Option<String>,
+    shown_problem: Option<String>,
     auto_attach: Option<P>,
     /// Tabs whose debugger is being taken off.
     detaching: SmallSet<TabId>,
@@ -131,7 +131,7 @@ impl<P> Default for Worker<P> {
         Self {
             backlog: Some(Vec::new()),
             connection: Connection::default(),
-            lost: None,
+            lost_attempt: None,
             event_buffer: EventBuffer::default(),
             tabs: Tabs::default(),
             requested_tabs: Vec::new(),
@@ -145,7 +145,7 @@ impl<P> Default for Worker<P> {
             permissions: Permissions::default(),
             downloads: Downloads::default(),
             toolbar: Toolbar::default(),
-            shown_trouble: None,
+            shown_problem: None,
             auto_attach: None,
             detaching: SmallSet::default(),
             errors: SmallMap::default(),
@@ -162,7 +162,7 @@ impl<P: Payload> Worker<P> {
         let mut effects = Vec::new();
         if let Some(input) = self.keep_for_later(input) {
             self.apply(input, &mut effects);
-            self.show_trouble(&mut effects);
+            self.show_problem(&mut effects);
         }
         if std::mem::take(&mut self.changed) {
             // Before anybody hears of it: what was said must be known to the next worker.
@@ -192,12 +192,12 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::KeyChanged => self.connection.key_changed(effects),
-            Input::Greeted { attempt, greeting } => {
-                self.connection.greeted(attempt, &greeting, effects);
+            Input::HelloAnswered { attempt, answer } => {
+                self.connection.hello_answered(attempt, &answer, effects);
                 self.show_all(effects);
             }
             Input::RelayUnproven { attempt, why } => {
-                if self.connection.unproven(attempt, why, effects) {
+                if self.connection.relay_unproven(attempt, why, effects) {
                     self.show_all(effects);
                 }
             }
@@ -205,8 +205,8 @@ impl<P: Payload> Worker<P> {
                 self.connection.probed(attempt, found, effects);
                 self.show_all(effects);
             }
-            Input::StatusSeen { attempt, taken } => {
-                self.connection.status_seen(attempt, taken, effects);
+            Input::StatusAnswered { attempt, is_taken } => {
+                self.connection.status_answered(attempt, is_taken, effects);
             }
             Input::SocketOpened { attempt } => {
                 if self.connection.opened(attempt) {
@@ -223,7 +223,7 @@ impl<P: Payload> Worker<P> {
                 if self.connection.closed(attempt, code, effects) {
                     self.show_all(effects);
                     if was_open {
-                        self.give_relay_up_later(effects);
+                        self.schedule_relay_given_up(effects);
                     }
                     // Whoever closes with a reason of its own is still there, and its clients, too.
                     if was_open && !CloseCode::is_ours(code) {
@@ -236,18 +236,18 @@ impl<P: Payload> Worker<P> {
             Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
             Input::OldRelayDrained => self.old_relay_drained(effects),
             Input::RelayGivenUp { attempt } => {
-                if !self.connection.is_open() && self.lost == Some(attempt) {
+                if !self.connection.is_open() && self.lost_attempt == Some(attempt) {
                     self.relay_given_up(effects);
                 }
             }
             Input::AlarmRang => self.connection.retry(None, effects),
             Input::RelaySent { attempt, message } => {
-                if self.connection.is_open_as(attempt) {
+                if self.connection.is_open_for(attempt) {
                     self.relay_sent(attempt, message, effects);
                 }
             }
             Input::RelaySentGarbage { attempt, why } => {
-                if self.connection.is_open_as(attempt) {
+                if self.connection.is_open_for(attempt) {
                     let failure =
                         ParseFailure { code: -32700, message: why, extra: Extra::default() };
                     effects.push(Effect::Send(ExtensionMessage::ParseFailure(failure)));
@@ -378,7 +378,7 @@ impl<P: Payload> Worker<P> {
             TabStatus { tab_id: id, state, session_id, target_id }
         };
         Status {
-            connection_state: self.connection.name(),
+            connection_state: self.connection.status_name(),
             tabs: self.tabs.ids().into_iter().map(tab_status).collect(),
             error_text: self.errors.iter().next_back().map(|(_, why)| why.clone()),
             separate_window: self.windows.is_separate(),
@@ -411,9 +411,9 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    fn give_relay_up_later(&mut self, effects: &mut Vec<Effect<P>>) {
+    fn schedule_relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
         let attempt = self.connection.attempt();
-        self.lost = Some(attempt);
+        self.lost_attempt = Some(attempt);
         effects.push(Effect::GiveRelayUpLater { attempt });
     }
 
@@ -432,7 +432,7 @@ impl<P: Payload> Worker<P> {
         outcome: Result<Option<P>, String>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        if self.connection.is_open_as(request.attempt) {
+        if self.connection.is_open_for(request.attempt) {
             effects.push(Effect::Send(ExtensionMessage::Reply { id: request.id, outcome }));
         }
     }
@@ -468,13 +468,13 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Shows trouble with the key also where no tab is controlled.
-    fn show_trouble(&mut self, effects: &mut Vec<Effect<P>>) {
-        let trouble = self.connection.trouble();
-        let words = self.connection.port().and_then(|port| trouble.words(port));
-        let words = words.filter(|_| trouble.is_about_key());
-        if self.shown_trouble != words {
-            self.shown_trouble.clone_from(&words);
-            effects.push(Effect::ShowTrouble { words });
+    fn show_problem(&mut self, effects: &mut Vec<Effect<P>>) {
+        let problem = self.connection.problem();
+        let text = self.connection.port().and_then(|port| problem.text(port));
+        let text = text.filter(|_| problem.is_about_key());
+        if self.shown_problem != text {
+            self.shown_problem.clone_from(&text);
+            effects.push(Effect::ShowProblem { text });
         }
     }
 

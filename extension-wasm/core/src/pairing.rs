@@ -18,7 +18,7 @@ pub struct PairingKey {
 
 /// What reading the extension's own file gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileRead {
+pub enum PairingFileRead {
     /// It is not there, or the disk refused for a moment: Chrome does not say which.
     Missing,
     /// It is there, and no file of ours.
@@ -31,7 +31,7 @@ pub enum FileRead {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredKey {
     /// There is none and was none, or the user has ended the pairing.
-    Never,
+    Unpaired,
     /// There was one, and it cannot be read.
     Unreadable,
     /// There is one.
@@ -41,26 +41,26 @@ pub enum StoredKey {
 impl StoredKey {
     /// Decides by the file, by the key that came of a code, and by whether there ever was one.
     #[must_use]
-    pub fn of(file: &FileRead, given: Option<PairingKey>, was_paired: bool) -> Self {
+    pub fn choose(file: &PairingFileRead, given: Option<PairingKey>, was_paired: bool) -> Self {
         match (file, given) {
-            (FileRead::Whole(file), _) => match file.key() {
+            (PairingFileRead::Whole(file), _) => match file.key() {
                 Some((kid, key)) => Self::Key(PairingKey { kid, key: *key, port: file.port }),
-                None if file.unpaired && file.v == PairingFile::V => Self::Never,
+                None if file.unpaired && file.v == PairingFile::V => Self::Unpaired,
                 None => Self::Unreadable,
             },
-            (FileRead::Damaged, _) => Self::Unreadable,
-            (FileRead::Missing, Some(given)) => Self::Key(given),
-            (FileRead::Missing, None) if was_paired => Self::Unreadable,
-            (FileRead::Missing, None) => Self::Never,
+            (PairingFileRead::Damaged, _) => Self::Unreadable,
+            (PairingFileRead::Missing, Some(given)) => Self::Key(given),
+            (PairingFileRead::Missing, None) if was_paired => Self::Unreadable,
+            (PairingFileRead::Missing, None) => Self::Unpaired,
         }
     }
 }
 
 /// What answered to the question who listens at the relay's port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Greeting {
+pub enum HelloAnswer {
     /// Nobody listens.
-    Nobody,
+    NoAnswer,
     /// Somebody who is no relay that knows pairing: an older one, or another program.
     Other,
     /// Somebody who says to be such a relay. It may not be.
@@ -69,7 +69,7 @@ pub enum Greeting {
 
 /// Why what listens at the relay's port was not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unproven {
+pub enum ProofFailure {
     /// It says that it does not know our key.
     UnknownKey,
     /// It has shown no proof, or a wrong one.
@@ -78,21 +78,21 @@ pub enum Unproven {
 
 /// What keeps the extension from its relay.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum Problem {
     #[default]
     None,
     /// A relay was found, and closed its door.
     Refused,
     /// That relay takes paired extensions only.
-    OnlyPaired,
+    PairingRequired,
     UnknownKey,
     NoProof,
     Unreadable,
 }
 
-impl Trouble {
+impl Problem {
     /// What the user is to know and can do.
-    pub(super) fn words(self, port: u16) -> Option<String> {
+    pub(super) fn text(self, port: u16) -> Option<String> {
         Some(match self {
             Self::None => return None,
             Self::Refused => {
@@ -100,10 +100,12 @@ impl Trouble {
                               ours with `playwriter ensure`"
                     .to_owned()
             }
-            Self::OnlyPaired => "this relay takes paired browsers only: run `playwriter extension \
+            Self::PairingRequired => {
+                "this relay takes paired browsers only: run `playwriter extension \
                                  install`, then click the round arrow on this extension's card in \
                                  chrome://extensions"
-                .to_owned(),
+                    .to_owned()
+            }
             Self::UnknownKey => format!(
                 "the relay at port {port} does not know this browser; run `playwriter extension \
                  install`"
@@ -121,15 +123,15 @@ impl Trouble {
 
     /// Whether it is about a key, and so concerns all tabs.
     pub(super) fn is_about_key(self) -> bool {
-        matches!(self, Self::UnknownKey | Self::NoProof | Self::Unreadable | Self::OnlyPaired)
+        matches!(self, Self::UnknownKey | Self::NoProof | Self::Unreadable | Self::PairingRequired)
     }
 }
 
-impl From<Unproven> for Trouble {
-    fn from(why: Unproven) -> Self {
+impl From<ProofFailure> for Problem {
+    fn from(why: ProofFailure) -> Self {
         match why {
-            Unproven::UnknownKey => Self::UnknownKey,
-            Unproven::NoProof => Self::NoProof,
+            ProofFailure::UnknownKey => Self::UnknownKey,
+            ProofFailure::NoProof => Self::NoProof,
         }
     }
 }

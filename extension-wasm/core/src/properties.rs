@@ -13,8 +13,8 @@ use shared_protocol::{CdpEvent, ExtensionMessage, TabId};
 
 use super::tests::{Json, info};
 use super::{
-    Attempt, Effect, Greeting, GroupId, Input, PairingKey, Settings, Snapshot, StoredKey, Unproven,
-    Unresponsive, WindowId, Worker,
+    Attempt, Effect, GroupId, HelloAnswer, Input, PairingKey, ProofFailure, Settings, Snapshot,
+    StoredKey, Unresponsive, WindowId, Worker,
 };
 
 /// What the user, Chrome and the relay may do at any moment.
@@ -53,9 +53,9 @@ enum Move {
     WorkerDies,
 }
 
-fn greeting() -> Greeting {
+fn hello_answer() -> HelloAnswer {
     let pairing = vec![VERSION.to_owned()];
-    Greeting::Relay(RelayHello { name: RELAY_NAME.to_owned(), pairing, required: false })
+    HelloAnswer::Relay(RelayHello { name: RELAY_NAME.to_owned(), pairing, required: false })
 }
 
 fn moves() -> impl Strategy<Value = Move> {
@@ -280,20 +280,20 @@ impl World {
         match effect {
             Effect::ReadKey { attempt } => {
                 let key = PairingKey { kid: KeyId([1; 8]), key: Key([1; 32]), port: None };
-                let stored = if fails { StoredKey::Key(key) } else { StoredKey::Never };
+                let stored = if fails { StoredKey::Key(key) } else { StoredKey::Unpaired };
                 self.feed(Input::KeyRead { attempt, stored })
             }
             Effect::AskHello { attempt, .. } => {
-                let greeting = if fails { Greeting::Other } else { greeting() };
-                self.feed(Input::Greeted { attempt, greeting })
+                let answer = if fails { HelloAnswer::Other } else { hello_answer() };
+                self.feed(Input::HelloAnswered { attempt, answer })
             }
             Effect::OpenSocket { attempt, key: Some(_), .. } if fails => {
-                self.feed(Input::RelayUnproven { attempt, why: Unproven::NoProof })
+                self.feed(Input::RelayUnproven { attempt, why: ProofFailure::NoProof })
             }
             Effect::RetryAfter { attempt, .. } => self.feed(Input::RetryDue { attempt }),
             Effect::Probe { attempt, .. } => self.feed(Input::Probed { attempt, found: !fails }),
             Effect::AskStatus { attempt, .. } => {
-                self.feed(Input::StatusSeen { attempt, taken: fails })
+                self.feed(Input::StatusAnswered { attempt, is_taken: fails })
             }
             Effect::OpenSocket { attempt, .. } if fails => {
                 self.feed(Input::SocketClosed { attempt, code: 1006 })
@@ -375,7 +375,7 @@ impl World {
             Effect::ShowToolbar { tab, .. } => self.feed(Input::ToolbarShown { tab }),
             Effect::CloseSocket
             | Effect::RememberPaired
-            | Effect::ShowTrouble { .. }
+            | Effect::ShowProblem { .. }
             | Effect::Send(_)
             | Effect::Describe { .. }
             | Effect::RunCommand { request: None, .. }

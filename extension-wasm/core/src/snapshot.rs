@@ -118,7 +118,7 @@ impl<P: Payload> Worker<P> {
         }
         if !self.permissions.is_empty() || self.tabs.attached_tabs().next().is_some() {
             // The relay may have gone together with the worker.
-            self.give_relay_up_later(effects);
+            self.schedule_relay_given_up(effects);
         }
     }
 

@@ -76,7 +76,7 @@ impl Machine {
             && let Some(at) = effects.iter().position(|it| matches!(it, Effect::ReadKey { .. }))
             && let Effect::ReadKey { attempt } = effects[at]
         {
-            let read = Input::KeyRead { attempt, stored: StoredKey::Never };
+            let read = Input::KeyRead { attempt, stored: StoredKey::Unpaired };
             effects.splice(at..=at, self.0.handle(read));
         }
         effects.retain(|effect| {

@@ -71,11 +71,11 @@ impl<P: Payload> Worker<P> {
             || "this tab is controlled; click to release it".to_owned(),
             |notice| format!("this tab is controlled, but {notice}"),
         );
-        let (badge, trouble) = match self.connection.trouble() {
-            trouble if trouble.is_about_key() => ("!", trouble),
-            trouble => ("", trouble),
+        let (badge, problem) = match self.connection.problem() {
+            problem if problem.is_about_key() => ("!", problem),
+            problem => ("", problem),
         };
-        let trouble = self.connection.port().and_then(|port| trouble.words(port));
+        let problem = self.connection.port().and_then(|port| problem.text(port));
         let (icon, badge, title) =
             match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(tab)) {
                 (None, Some(why)) => {
@@ -97,7 +97,7 @@ impl<P: Payload> Worker<P> {
                 (Some(TabState::Attached { crashed: true, .. }), _) => {
                     (Icon::Grey, "!", "this page has crashed; reload it to go on")
                 }
-                (Some(TabState::Attached { .. }), _) if self.connection.is_with_older_relay() => (
+                (Some(TabState::Attached { .. }), _) if self.connection.relay_is_older() => (
                     Icon::Green,
                     "",
                     "this tab is controlled, but the relay is too old for downloads, permissions \
@@ -111,8 +111,8 @@ impl<P: Payload> Worker<P> {
                     "",
                     "another browser window's Playwriter is connected to the relay",
                 ),
-                (Some(_), _) if trouble.is_some() => {
-                    (Icon::Grey, badge, trouble.as_deref().unwrap_or_default())
+                (Some(_), _) if problem.is_some() => {
+                    (Icon::Grey, badge, problem.as_deref().unwrap_or_default())
                 }
                 (Some(_), _) if self.connection.is_settled() && !is_open => {
                     (Icon::Grey, "", "no relay is running; start one with `playwriter serve`")

@@ -7,7 +7,7 @@ use super::{answer, argument, promptly};
 use crate::error::ChromeError;
 use crate::fields;
 use crate::payload::JsPayload;
-use extension_core::{FileRead, PairingKey, Settings, Snapshot};
+use extension_core::{PairingFileRead, PairingKey, Settings, Snapshot};
 
 /// What `chrome.storage.local` holds: the user's settings, and who this installation is. A setting
 /// of the wrong type is as good as none.
@@ -20,7 +20,7 @@ pub(crate) struct Local {
     /// Whether this installation ever had a key.
     pub(crate) paired: bool,
     /// The key that came of a code.
-    given: Option<FileRead>,
+    given: Option<PairingFileRead>,
 }
 
 impl Local {
@@ -30,7 +30,7 @@ impl Local {
 
     /// The key that came of a code, if it is whole.
     pub(crate) fn given_key(&self) -> Option<PairingKey> {
-        let Some(FileRead::Whole(file)) = &self.given else { return None };
+        let Some(PairingFileRead::Whole(file)) = &self.given else { return None };
         file.key().map(|(kid, key)| PairingKey { kid, key: *key, port: file.port })
     }
 }

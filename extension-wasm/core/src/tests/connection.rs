@@ -131,9 +131,9 @@ fn a_displaced_worker_waits_until_the_relay_is_free() {
         worker.handle(Input::RetryDue { attempt: FIRST }),
         [Effect::AskStatus { attempt: FIRST, port: 19988 }]
     );
-    assert_eq!(worker.handle(Input::StatusSeen { attempt: FIRST, taken: true }), later);
+    assert_eq!(worker.handle(Input::StatusAnswered { attempt: FIRST, is_taken: true }), later);
     assert_eq!(
-        worker.handle(Input::StatusSeen { attempt: FIRST, taken: false }),
+        worker.handle(Input::StatusAnswered { attempt: FIRST, is_taken: false }),
         [Effect::Probe { attempt: Attempt(2), port: 19988 }]
     );
 }

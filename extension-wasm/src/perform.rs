@@ -20,7 +20,7 @@ use crate::payload::{JsPayload, from_text};
 use crate::relay_socket::RelaySocket;
 use crate::{SHELL, fields, key, step, time};
 use extension_core::{
-    Bounds, Effect, HelloAnswer, Icon, Input, Place, RequestRef, Unresponsive, WindowId, WindowOf,
+    Bounds, Effect, HelloAnswer, Icon, Input, Place, RequestRef, Unresponsive, WindowId, WindowRef,
     is_restricted_page,
 };
 
@@ -42,7 +42,8 @@ const FORCE_FRAME_AFTER: Duration = Duration::from_millis(150);
 const DOWNLOAD_OVERDUE: Duration = Duration::from_secs(5);
 
 /// The size of the window that clients have for themselves.
-const OWN_WINDOW: Bounds = Bounds { left: None, top: None, width: Some(1200), height: Some(800) };
+const SEPARATE_WINDOW: Bounds =
+    Bounds { left: None, top: None, width: Some(1200), height: Some(800) };
 
 /// What Chrome says of a page that has a frame of another extension in it.
 const FOREIGN_FRAME: &str = "chrome-extension:// URL of different extension";
@@ -111,9 +112,9 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             log_failure(debugger::detach(tab).await);
             step(Input::Detached { tab });
         }),
-        Effect::Describe { tab } => spawn_local(async move {
+        Effect::ReadTargetInfo { tab } => spawn_local(async move {
             if let Ok(info) = debugger::target_info(tab).await {
-                step(Input::Described { tab, info });
+                step(Input::TargetInfoRead { tab, info });
             }
         }),
         Effect::CheckTab { tab } => check_tab(tab, Duration::ZERO),
@@ -136,9 +137,9 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
                 log_failure(tabs::remove(tab).await);
             }
         }),
-        Effect::AskWindow { request, of } => spawn_local(async move {
-            let outcome = see_window(of).await.map_err(|error| error.message);
-            step(Input::WindowSeen { request, outcome });
+        Effect::ReadWindow { request, window } => spawn_local(async move {
+            let outcome = read_window(window).await.map_err(|error| error.message);
+            step(Input::WindowRead { request, outcome });
         }),
         Effect::ChangeWindow { request, window, bounds, state } => {
             done(request, windows::change(window, bounds, state));
@@ -342,16 +343,16 @@ fn check_tab(tab: TabId, wait: Duration) {
 }
 
 async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>), ChromeError> {
-    let own_window = async || {
-        let (tab, window) = windows::create(url, OWN_WINDOW).await?;
+    let new_separate_window = async || {
+        let (tab, window) = windows::create(url, SEPARATE_WINDOW).await?;
         Ok((tab.id, Some(window)))
     };
     match place {
-        Place::OwnWindow => own_window().await,
-        Place::Window(window) => match tabs::create(url, Some(window)).await {
+        Place::NewSeparateWindow => new_separate_window().await,
+        Place::SeparateWindow(window) => match tabs::create(url, Some(window)).await {
             Ok(tab) => Ok((tab.id, Some(window))),
             // The user closed it.
-            Err(_) => own_window().await,
+            Err(_) => new_separate_window().await,
         },
         Place::Beside(tab) => {
             let window = tabs::get(tab).await.ok().and_then(|tab| tab.window_id);
@@ -360,18 +361,18 @@ async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>)
         Place::Anywhere => match tabs::create(url, None).await {
             Ok(tab) => Ok((tab.id, None)),
             // A browser may run without a window.
-            Err(_) => windows::create(url, OWN_WINDOW).await.map(|(tab, _)| (tab.id, None)),
+            Err(_) => windows::create(url, SEPARATE_WINDOW).await.map(|(tab, _)| (tab.id, None)),
         },
-        Place::NewWindow(bounds) => {
+        Place::ClientWindow(bounds) => {
             windows::create(url, bounds).await.map(|(tab, _)| (tab.id, None))
         }
     }
 }
 
-async fn see_window(of: WindowOf) -> Result<BrowserWindow<JsPayload>, ChromeError> {
-    let (window, content_width, content_height, hidden) = match of {
-        WindowOf::Itself(window) => (Some(window), None, None, None),
-        WindowOf::Tab(tab) => {
+async fn read_window(window: WindowRef) -> Result<BrowserWindow<JsPayload>, ChromeError> {
+    let (window, content_width, content_height, hidden) = match window {
+        WindowRef::Id(window) => (Some(window), None, None, None),
+        WindowRef::OfTab(tab) => {
             let tab = tabs::get(tab).await?;
             (tab.window_id, tab.width, tab.height, Some(!tab.active))
         }

@@ -5,22 +5,22 @@ use shared_protocol::{
     CookieCalls, MAX_COOKIE_CALLS, Payload, TabId, TargetId, WindowChange, WindowQuery,
 };
 
-use super::windows::{Bounds, WindowId, WindowOf};
+use super::windows::{Bounds, WindowId, WindowRef};
 use super::{Effect, RequestRef, Worker};
 
 impl<P: Payload> Worker<P> {
-    pub(super) fn ask_window(
+    pub(super) fn read_window(
         &self,
         request: RequestRef,
         query: &WindowQuery<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let of = match (&query.target_id, query.window_id) {
-            (Some(target), _) => self.tab_of(target).map(WindowOf::Tab),
-            (None, Some(window)) => window_id(window).map(WindowOf::Itself),
+        let window = match (&query.target_id, query.window_id) {
+            (Some(target), _) => self.tab_of(target).map(WindowRef::OfTab),
+            (None, Some(window)) => window_id(window).map(WindowRef::Id),
             (None, None) => Err("getWindow needs a targetId or a windowId".to_owned()),
         };
-        self.ask(request, of.map(|of| Effect::AskWindow { request, of }), effects);
+        self.ask(request, window.map(|window| Effect::ReadWindow { request, window }), effects);
     }
 
     pub(super) fn change_window(
@@ -103,7 +103,7 @@ impl<P: Payload> Worker<P> {
     }
 
     fn tab_of(&self, target: &TargetId) -> Result<TabId, String> {
-        let tab = self.tabs.by_target(target).map(|debuggee| debuggee.tab_id);
+        let tab = self.tabs.find_target(target).map(|debuggee| debuggee.tab_id);
         tab.ok_or_else(|| format!("No tab found for targetId: {target}"))
     }
 }

@@ -39,10 +39,10 @@ impl<P: Payload> Worker<P> {
             RelayMessage::SetWindowMode(mode, _) => {
                 self.connection.mark_as_ours();
                 self.windows.set_separate(mode.separate_window);
-                self.changed = true;
+                self.is_snapshot_stale = true;
             }
             RelayMessage::GetWindow { id, query, .. } => {
-                self.ask_window(RequestRef { attempt, id }, &query, effects);
+                self.read_window(RequestRef { attempt, id }, &query, effects);
             }
             RelayMessage::SetWindow { id, change, .. } => {
                 self.change_window(RequestRef { attempt, id }, &change, effects);
@@ -58,7 +58,7 @@ impl<P: Payload> Worker<P> {
             }
             RelayMessage::SetPermissions { id, permissions, .. } => {
                 self.permissions.replace(RequestRef { attempt, id }, permissions.rules, effects);
-                self.changed = true;
+                self.is_snapshot_stale = true;
             }
             RelayMessage::FindDownload { id, query, .. } => {
                 self.downloads.find(RequestRef { attempt, id }, query, effects);
@@ -66,7 +66,7 @@ impl<P: Payload> Worker<P> {
             RelayMessage::CancelDownload { id, download, .. } => {
                 let request = RequestRef { attempt, id };
                 let DownloadId { id: download, remove, .. } = download;
-                if self.downloads.is_given_out(download) {
+                if self.downloads.is_reported(download) {
                     effects.push(Effect::CancelDownload { request, download, remove });
                 } else {
                     // As with one that Chrome does not know.
@@ -107,7 +107,7 @@ impl<P: Payload> Worker<P> {
             }
             _ => {}
         }
-        match self.debuggee(&command) {
+        match self.find_debuggee(&command) {
             Ok(debuggee) => self.run_in_tab(request, debuggee, command, effects),
             Err(why) => self.reply(request, Err(why), effects),
         }
@@ -131,21 +131,21 @@ impl<P: Payload> Worker<P> {
         }
         let is_tree_awaited =
             self.unforwarded_replies > 0 || self.in_flight.asks_frame_tree(&debuggee);
-        if lets_chrome_tell(&command.method) && is_tree_awaited {
+        if causes_frame_events(&command.method) && is_tree_awaited {
             // Events of Chrome overtake its answers, and Playwright misses what happens to frames
             // that it has not heard of yet. Relays of ours keep the order; released ones do not.
             self.in_flight.add(request, debuggee.clone(), &command.method);
             return self.held_commands.push((request, debuggee, command));
         }
-        self.changed |= HiddenTabs::changes_stored_use(&command.method);
+        self.is_snapshot_stale |= HiddenTabs::changes_stored_use(&command.method);
         self.hidden_tabs.before_command(tab, &command.method, command.params.as_ref(), effects);
         match command.method.as_str() {
             "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
                 // Chrome tells of execution contexts only when Runtime was off before.
-                effects.push(own(tab, debuggee.session_id.clone(), "Runtime.disable"));
+                effects.push(internal_command(tab, debuggee.session_id.clone(), "Runtime.disable"));
             }
             "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
-            "Page.addScriptToEvaluateOnNewDocument" => self.scripts_given += 1,
+            "Page.addScriptToEvaluateOnNewDocument" => self.scripts_added += 1,
             "Page.captureScreenshot" => {
                 effects.push(Effect::ForceFrameLater { tab, request, forced: 0 });
             }
@@ -161,18 +161,18 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Where a command runs: in the session it names, or the one that its parameters name.
-    fn debuggee(&self, command: &CdpCommand<P>) -> Result<Debuggee, String> {
+    fn find_debuggee(&self, command: &CdpCommand<P>) -> Result<Debuggee, String> {
         if let Some(session) = &command.session_id {
             return self
                 .tabs
-                .by_session(session)
+                .find_session(session)
                 .ok_or_else(|| format!("No tab found for sessionId: {session}"));
         }
-        let named = command.params.as_ref().and_then(|params| params.read::<Named>().ok());
+        let named = command.params.as_ref().and_then(|params| params.read::<NamedTarget>().ok());
         named
-            .and_then(|Named { session_id, target_id }| {
-                let by_session = session_id.and_then(|session| self.tabs.by_session(&session));
-                by_session.or_else(|| target_id.and_then(|target| self.tabs.by_target(&target)))
+            .and_then(|NamedTarget { session_id, target_id }| {
+                let by_session = session_id.and_then(|session| self.tabs.find_session(&session));
+                by_session.or_else(|| target_id.and_then(|target| self.tabs.find_target(&target)))
             })
             .ok_or_else(|| format!("No tab found for method {}", command.method))
     }
@@ -185,7 +185,7 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         self.auto_attach = params;
-        self.changed = true;
+        self.is_snapshot_stale = true;
         let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
         for tab in tabs {
             self.auto_attach_children(tab, effects);
@@ -219,7 +219,7 @@ impl<P: Payload> Worker<P> {
         let url = create.url.filter(|url| !url.is_empty()).unwrap_or_else(|| BLANK.to_owned());
         if create.new_window {
             let CreateTarget { left, top, width, height, .. } = create;
-            let place = Place::NewWindow(Bounds { left, top, width, height });
+            let place = Place::ClientWindow(Bounds { left, top, width, height });
             return effects.push(Effect::CreateTab { request, url, place });
         }
         let mut attached = self.tabs.attached_tabs().map(|(tab, ..)| tab);
@@ -289,23 +289,27 @@ impl<P: Payload> Worker<P> {
                     if attached.waiting_for_debugger && !self.connection.is_open() {
                         // Nobody is there who could let it go on.
                         let child = attached.session_id.clone();
-                        effects.push(own(tab, Some(child), "Runtime.runIfWaitingForDebugger"));
+                        effects.push(internal_command(
+                            tab,
+                            Some(child),
+                            "Runtime.runIfWaitingForDebugger",
+                        ));
                     }
-                    self.look_at_url(&attached.target_info, effects);
+                    self.log_missing_url(&attached.target_info, effects);
                     let parent = child.clone();
                     self.tabs.add_child(Child { tab, parent, attached });
-                    self.changed = true;
+                    self.is_snapshot_stale = true;
                 }
             }
             "Target.detachedFromTarget" => {
                 if let Ok(detached) = params.read::<DetachedFromTarget<P>>() {
                     self.tabs.remove_child(&detached.session_id);
-                    self.changed = true;
+                    self.is_snapshot_stale = true;
                 }
             }
-            "Page.frameNavigated" if child.is_none() => self.tabs.calm(tab),
+            "Page.frameNavigated" if child.is_none() => self.tabs.reset_losses(tab),
             "Page.loadEventFired" | "Page.navigatedWithinDocument" if child.is_none() => {
-                effects.push(Effect::Describe { tab });
+                effects.push(Effect::ReadTargetInfo { tab });
             }
             "Inspector.targetCrashed" if child.is_none() => crashed = Some(true),
             "Inspector.targetReloadedAfterCrash" if child.is_none() => crashed = Some(false),
@@ -316,20 +320,20 @@ impl<P: Payload> Worker<P> {
         self.send_event(event, effects);
         // Clients hear of a crash before the commands that were waiting fail.
         if let Some(is_dead) = crashed {
-            self.crashed(tab, is_dead, effects);
+            self.set_crashed(tab, is_dead, effects);
         }
     }
 
-    pub(super) fn clean_up_all(&mut self, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn clean_up_tabs(&mut self, effects: &mut Vec<Effect<P>>) {
         let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
         for tab in tabs {
-            self.clean_up(tab, effects);
+            self.clean_up_tab(tab, effects);
         }
-        self.scripts_given = 0;
+        self.scripts_added = 0;
     }
 
     /// Undoes what clients left in a tab whose relay has gone without a word.
-    fn clean_up(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+    fn clean_up_tab(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.hidden_tabs.forget(tab);
         for (method, params) in reset_commands() {
             let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
@@ -337,7 +341,7 @@ impl<P: Payload> Worker<P> {
         }
         // Chrome numbers a tab's scripts from 1 on and tells of none; an earlier worker may have
         // given it some, too.
-        for number in 1..=self.scripts_given.clamp(FEW_SCRIPTS, MANY_SCRIPTS) {
+        for number in 1..=self.scripts_added.clamp(MIN_SCRIPTS, MAX_SCRIPTS) {
             effects.push(Effect::RunCommand {
                 request: None,
                 debuggee: Debuggee::tab(tab),
@@ -348,7 +352,7 @@ impl<P: Payload> Worker<P> {
     }
 
     /// A dead renderer answers nothing, not even what it was asked before it died.
-    fn crashed(&mut self, id: TabId, is_dead: bool, effects: &mut Vec<Effect<P>>) {
+    fn set_crashed(&mut self, id: TabId, is_dead: bool, effects: &mut Vec<Effect<P>>) {
         if let Some(TabState::Attached { crashed, .. }) =
             self.tabs.get_mut(id).map(|tab| &mut tab.state)
         {
@@ -364,13 +368,13 @@ impl<P: Payload> Worker<P> {
 }
 
 /// Whether a command is followed by events about frames: their contexts, or where they go.
-fn lets_chrome_tell(method: &str) -> bool {
+fn causes_frame_events(method: &str) -> bool {
     matches!(method, "Runtime.enable" | "Runtime.runIfWaitingForDebugger")
 }
 
 /// How many scripts for new documents are taken from a tab: these at least, and at most.
-const FEW_SCRIPTS: u32 = 16;
-const MANY_SCRIPTS: u32 = 200;
+const MIN_SCRIPTS: u32 = 16;
+const MAX_SCRIPTS: u32 = 200;
 
 const CRASHED: &str = "Target crashed";
 
@@ -389,7 +393,7 @@ struct CreateTarget {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Named {
+struct NamedTarget {
     session_id: Option<SessionId>,
     target_id: Option<TargetId>,
 }
@@ -405,7 +409,7 @@ struct Closed {
 }
 
 /// A command of our own, whose answer nobody wants.
-fn own<P>(tab_id: TabId, session_id: Option<SessionId>, method: &str) -> Effect<P> {
+fn internal_command<P>(tab_id: TabId, session_id: Option<SessionId>, method: &str) -> Effect<P> {
     Effect::RunCommand {
         request: None,
         debuggee: Debuggee { tab_id, session_id },

@@ -10,7 +10,7 @@ use shared_protocol::{
 use super::groups::{GroupChange, GroupId};
 use super::tabs::{Attaching, RequestedTab, TabState};
 use super::windows::WindowId;
-use super::{Effect, RequestRef, Worker, announcement, event, with_url};
+use super::{Effect, RequestRef, Worker, attached_event, event, with_url};
 
 /// How often a tab whose debugger was taken away is tried again before it is given up.
 const MAX_TRIES: u32 = 5;
@@ -20,7 +20,7 @@ const SECOND_TRY: Duration = Duration::from_millis(250);
 
 impl<P: Payload> Worker<P> {
     pub(super) fn icon_clicked(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        self.errors.remove(tab);
+        self.attach_errors.remove(tab);
         self.grouped_by_others.remove(tab);
         match self.tabs.get_mut(tab).map(|tab| &mut tab.state) {
             Some(TabState::Attaching(attaching)) if attaching.unresponsive.is_none() => {
@@ -35,8 +35,8 @@ impl<P: Payload> Worker<P> {
             ) => self.release(tab, effects),
             None if self.connection.is_open() => self.attach(tab, Attaching::default(), effects),
             None => {
-                self.tabs.put(tab, TabState::Waiting);
-                self.changed = true;
+                self.tabs.set_state(tab, TabState::Waiting);
+                self.is_snapshot_stale = true;
                 self.connection.retry(None, effects);
                 self.show(tab, effects);
             }
@@ -49,8 +49,8 @@ impl<P: Payload> Worker<P> {
         attaching: Attaching,
         effects: &mut Vec<Effect<P>>,
     ) {
-        self.tabs.put(tab, TabState::Attaching(attaching));
-        self.changed = true;
+        self.tabs.set_state(tab, TabState::Attaching(attaching));
+        self.is_snapshot_stale = true;
         effects.push(Effect::Attach { tab });
         self.show(tab, effects);
     }
@@ -63,7 +63,7 @@ impl<P: Payload> Worker<P> {
     ) {
         let own = outcome.as_ref().ok().and_then(|(tab, window)| Some((*tab, (*window)?)));
         self.windows.tab_opened(request, own, effects);
-        self.changed = true;
+        self.is_snapshot_stale = true;
         let index = self.requested_tabs.iter().position(|requested| requested.request == request);
         let requested = index.map(|index| self.requested_tabs.swap_remove(index));
         match outcome {
@@ -97,14 +97,14 @@ impl<P: Payload> Worker<P> {
             }
             Err(_) if attaching.cancelled => self.forget(id, effects),
             Ok(info) => {
-                self.look_at_url(&info, effects);
-                self.taken(id, with_url(info), effects);
+                self.log_missing_url(&info, effects);
+                self.start_controlling(id, with_url(info), effects);
             }
-            Err(why) => self.refused(id, attaching, why, effects),
+            Err(why) => self.attach_failed(id, attaching, why, effects),
         }
     }
 
-    fn taken(&mut self, id: TabId, info: TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
+    fn start_controlling(&mut self, id: TabId, info: TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
         let requested = self.tabs.get_mut(id).and_then(|tab| {
             tab.popup = None;
             tab.requested.take()
@@ -112,8 +112,8 @@ impl<P: Payload> Worker<P> {
         // A relay that has gone meanwhile asked for it; the next one hears of it as of any tab.
         let requested =
             requested.filter(|requested| self.connection.is_open_for(requested.request.attempt));
-        let session = self.tabs.attached(id, info.clone());
-        self.changed = true;
+        let session = self.tabs.start_session(id, info.clone());
+        self.is_snapshot_stale = true;
         self.auto_attach_children(id, effects);
         if self.connection.is_open() {
             match requested {
@@ -129,10 +129,10 @@ impl<P: Payload> Worker<P> {
                 }
                 Some(RequestedTab { request, initial: false }) => {
                     let created = TargetCreated { target_id: info.target_id.clone() };
-                    effects.push(announcement(session, info));
+                    effects.push(attached_event(session, info));
                     self.reply_with(request, &created, effects);
                 }
-                None => effects.push(announcement(session, info)),
+                None => effects.push(attached_event(session, info)),
             }
         }
         if !self.windows.is_separate() && !self.windows.owns(id) {
@@ -141,7 +141,7 @@ impl<P: Payload> Worker<P> {
         self.show(id, effects);
     }
 
-    fn refused(
+    fn attach_failed(
         &mut self,
         id: TabId,
         attaching: Attaching,
@@ -150,11 +150,11 @@ impl<P: Payload> Worker<P> {
     ) {
         match attaching.tries {
             Some(_) if is_restricted_page(&why) => {
-                self.tabs.put(id, TabState::Restricted);
+                self.tabs.set_state(id, TabState::Restricted);
                 self.show(id, effects);
             }
             Some(tries) if tries < MAX_TRIES => {
-                self.tabs.put(id, TabState::Lost { tries: tries + 1 });
+                self.tabs.set_state(id, TabState::Lost { tries: tries + 1 });
                 let wait = SECOND_TRY * 4_u32.pow(tries);
                 effects.push(Effect::ReattachLater { tab: id, wait });
                 self.show(id, effects);
@@ -166,7 +166,7 @@ impl<P: Payload> Worker<P> {
                     effects.push(Effect::CloseTabs { tabs: vec![id] });
                 }
                 self.log(format!("tab {id} cannot be controlled: {why}"), effects);
-                self.errors.insert(id, why);
+                self.attach_errors.insert(id, why);
                 self.forget(id, effects);
             }
         }
@@ -194,11 +194,11 @@ impl<P: Payload> Worker<P> {
             return self.give_up_lost_tabs(effects);
         }
         // The tab may live: Chrome says the same when it shows a page that is not for us.
-        let tries = self.tabs.flap(id);
+        let tries = self.tabs.count_loss(id);
         if tries > MAX_TRIES {
             return self.forget(id, effects);
         }
-        self.parted(id, TabState::Lost { tries }, effects);
+        self.end_session(id, TabState::Lost { tries }, effects);
         effects.push(match tries {
             0 => Effect::CheckTab { tab: id },
             _ => Effect::ReattachLater { tab: id, wait: SECOND_TRY * 4_u32.pow(tries - 1) },
@@ -252,13 +252,13 @@ impl<P: Payload> Worker<P> {
                 | TabState::Lost { .. },
             ) => self.show(id, effects),
             None => {
-                self.errors.remove(id);
+                self.attach_errors.remove(id);
             }
         }
     }
 
     /// What a tab shows has been asked for again.
-    pub(super) fn described(
+    pub(super) fn target_info_read(
         &mut self,
         id: TabId,
         info: TargetInfo<P>,
@@ -274,9 +274,9 @@ impl<P: Payload> Worker<P> {
             return;
         }
         known.clone_from(&info);
-        self.changed = true;
+        self.is_snapshot_stale = true;
         self.send_event(
-            event("Target.targetInfoChanged", &Described { target_info: info }),
+            event("Target.targetInfoChanged", &TargetInfoChanged { target_info: info }),
             effects,
         );
     }
@@ -363,7 +363,7 @@ impl<P: Payload> Worker<P> {
         if self.tabs.get(id).is_none() {
             return;
         }
-        self.parted(id, TabState::Waiting, effects);
+        self.end_session(id, TabState::Waiting, effects);
         let gone = self.tabs.remove(id);
         if let Some(requested) = gone.and_then(|tab| tab.requested) {
             self.reply(requested.request, Err("The tab was closed".to_owned()), effects);
@@ -371,27 +371,27 @@ impl<P: Payload> Worker<P> {
         self.groups.remove(id, effects);
         let Self { windows, tabs, .. } = self;
         windows.close_if_unused(|tab| tabs.get(tab).is_some(), effects);
-        self.changed = true;
+        self.is_snapshot_stale = true;
         self.show(id, effects);
     }
 
     /// The tab itself is gone.
     pub(super) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         self.windows.tab_removed(id);
-        self.errors.remove(id);
+        self.attach_errors.remove(id);
         self.grouped_by_others.remove(id);
-        self.tabs.calm(id);
+        self.tabs.reset_losses(id);
         self.announce_short_popup(id, effects);
         self.forget(id, effects);
     }
 
     /// Ends the session of a tab, which goes into another state.
-    fn parted(&mut self, id: TabId, next: TabState<P>, effects: &mut Vec<Effect<P>>) {
+    fn end_session(&mut self, id: TabId, next: TabState<P>, effects: &mut Vec<Effect<P>>) {
         let Some(tab) = self.tabs.get_mut(id) else { return };
         let last = std::mem::replace(&mut tab.state, next);
-        self.tabs.orphan(id);
+        self.tabs.forget_children(id);
         self.hidden_tabs.forget(id);
-        self.changed = true;
+        self.is_snapshot_stale = true;
         if let TabState::Attached { session, info, .. } = last {
             self.send_event(event("Target.detachedFromTarget", &detached(session, info)), effects);
         }
@@ -416,7 +416,7 @@ struct TargetCreated {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase", bound(serialize = "P: Serialize"))]
-struct Described<P> {
+struct TargetInfoChanged<P> {
     target_info: TargetInfo<P>,
 }
 

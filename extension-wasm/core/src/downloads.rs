@@ -6,18 +6,18 @@ use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 use super::{Effect, RequestRef};
 
 /// How many downloads the relay may cancel; the oldest are forgotten first.
-const MAX_GIVEN_OUT: usize = 256;
+const MAX_REPORTED: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Downloads<P> {
     /// There are few at a time.
-    wanted: Vec<Wanted<P>>,
+    wanted: Vec<WantedDownload<P>>,
     /// Those that the relay was told of, by Chrome's ids. It may cancel no other.
-    given_out: Vec<i64>,
+    reported: Vec<i64>,
 }
 
 #[derive(Debug)]
-struct Wanted<P> {
+struct WantedDownload<P> {
     request: RequestRef,
     url: String,
     exclude: Vec<i64>,
@@ -29,7 +29,7 @@ struct Wanted<P> {
 
 impl<P> Default for Downloads<P> {
     fn default() -> Self {
-        Self { wanted: Vec::new(), given_out: Vec::new() }
+        Self { wanted: Vec::new(), reported: Vec::new() }
     }
 }
 
@@ -41,7 +41,8 @@ impl<P> Downloads<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let DownloadQuery { url, exclude, at_once, max_age, .. } = query;
-        let wanted = Wanted { request, url, exclude, max_age, at_once, found: nothing() };
+        let wanted =
+            WantedDownload { request, url, exclude, max_age, at_once, found: no_download() };
         effects.push(wanted.search());
         effects.push(Effect::DownloadOverdueLater { request });
         self.wanted.push(wanted);
@@ -49,11 +50,11 @@ impl<P> Downloads<P> {
 
     /// Something has happened to a download.
     pub(super) fn changed(&self, effects: &mut Vec<Effect<P>>) {
-        effects.extend(self.wanted.iter().map(Wanted::search));
+        effects.extend(self.wanted.iter().map(WantedDownload::search));
     }
 
     /// What Chrome knows; the answer, if that is final.
-    pub(super) fn searched(
+    pub(super) fn search_done(
         &mut self,
         request: RequestRef,
         outcome: Result<FoundDownload<P>, String>,
@@ -80,25 +81,25 @@ impl<P> Downloads<P> {
     }
 
     /// The relay is told of a download, and may cancel it. Tells whether that is new.
-    pub(super) fn give_out(&mut self, found: Option<&FoundDownload<P>>) -> bool {
-        let id = found.and_then(|found| found.id).filter(|id| !self.given_out.contains(id));
-        if self.given_out.len() >= MAX_GIVEN_OUT && id.is_some() {
-            self.given_out.remove(0);
+    pub(super) fn report(&mut self, found: Option<&FoundDownload<P>>) -> bool {
+        let id = found.and_then(|found| found.id).filter(|id| !self.reported.contains(id));
+        if self.reported.len() >= MAX_REPORTED && id.is_some() {
+            self.reported.remove(0);
         }
-        self.given_out.extend(id);
+        self.reported.extend(id);
         id.is_some()
     }
 
-    pub(super) fn is_given_out(&self, id: i64) -> bool {
-        self.given_out.contains(&id)
+    pub(super) fn is_reported(&self, id: i64) -> bool {
+        self.reported.contains(&id)
     }
 
-    pub(super) fn given_out(&self) -> Vec<i64> {
-        self.given_out.clone()
+    pub(super) fn reported(&self) -> Vec<i64> {
+        self.reported.clone()
     }
 
-    pub(super) fn resume_with(&mut self, given_out: Vec<i64>) {
-        self.given_out = given_out;
+    pub(super) fn restore(&mut self, reported: Vec<i64>) {
+        self.reported = reported;
     }
 
     fn index(&self, request: RequestRef) -> Option<usize> {
@@ -106,13 +107,13 @@ impl<P> Downloads<P> {
     }
 }
 
-impl<P> Wanted<P> {
+impl<P> WantedDownload<P> {
     fn search(&self) -> Effect<P> {
         let (url, exclude) = (self.url.clone(), self.exclude.clone());
         Effect::SearchDownload { request: self.request, url, exclude, max_age: self.max_age }
     }
 }
 
-fn nothing<P>() -> FoundDownload<P> {
+fn no_download<P>() -> FoundDownload<P> {
     FoundDownload { id: None, path: None, state: None, error: None, extra: Extra::default() }
 }

@@ -9,7 +9,7 @@ use shared_protocol::{
 
 use super::{
     Attempt, Bounds, Debuggee, GroupId, PairingKey, Place, RequestRef, Snapshot, ToolbarState,
-    WindowId, WindowOf,
+    WindowId, WindowRef,
 };
 
 /// What the shell must do now, in order.
@@ -69,7 +69,7 @@ pub enum Effect<P> {
         tab: TabId,
     },
     /// Ask again what a tab shows; no answer is no news.
-    Describe {
+    ReadTargetInfo {
         tab: TabId,
     },
     /// See whether a tab is still there.
@@ -96,9 +96,9 @@ pub enum Effect<P> {
     CloseTabs {
         tabs: Vec<TabId>,
     },
-    AskWindow {
+    ReadWindow {
         request: RequestRef,
-        of: WindowOf,
+        window: WindowRef,
     },
     ChangeWindow {
         request: RequestRef,

@@ -35,7 +35,7 @@ impl<P: Payload> Worker<P> {
         let (events, dropped) = self.event_buffer.take();
         for event in events {
             let session = event.session_id.as_ref();
-            if session.is_none_or(|session| self.tabs.by_session(session).is_some()) {
+            if session.is_none_or(|session| self.tabs.find_session(session).is_some()) {
                 effects.push(Effect::Send(ExtensionMessage::Event(event)));
             }
         }

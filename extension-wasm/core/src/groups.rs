@@ -77,7 +77,7 @@ impl Groups {
         self.members.as_slice().to_vec()
     }
 
-    pub(super) fn resume_with(&mut self, ours: Vec<GroupId>, members: Vec<TabId>) {
+    pub(super) fn restore(&mut self, ours: Vec<GroupId>, members: Vec<TabId>) {
         self.ours.extend(ours);
         self.members.extend(members);
     }

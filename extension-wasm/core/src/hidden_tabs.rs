@@ -41,15 +41,15 @@ pub(super) struct StoredTabUse {
 
 impl HiddenTabs {
     pub(super) fn stored(&self) -> Vec<StoredTabUse> {
-        let stored = |(tab_id, used): (TabId, &TabUse)| StoredTabUse {
+        let stored = |(tab_id, tab_use): (TabId, &TabUse)| StoredTabUse {
             tab_id,
-            client_casts: used.client_casts,
-            client_focuses: used.client_focuses,
+            client_casts: tab_use.client_casts,
+            client_focuses: tab_use.client_focuses,
         };
         self.0.iter().map(stored).collect()
     }
 
-    pub(super) fn resume_with(&mut self, uses: Vec<StoredTabUse>) {
+    pub(super) fn restore(&mut self, uses: Vec<StoredTabUse>) {
         for StoredTabUse { tab_id, client_casts, client_focuses } in uses {
             self.0.insert(tab_id, TabUse { client_casts, client_focuses, ..TabUse::default() });
         }
@@ -73,10 +73,10 @@ impl HiddenTabs {
     ) {
         match method {
             "Page.startScreencast" => {
-                let used = self.0.get_or_default(tab);
-                used.client_casts = true;
-                if std::mem::take(&mut used.renders) {
-                    effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
+                let tab_use = self.0.get_or_default(tab);
+                tab_use.client_casts = true;
+                if std::mem::take(&mut tab_use.renders) {
+                    effects.push(internal_command(tab, "Page.stopScreencast", &NoParams {}));
                 }
             }
             "Page.stopScreencast" => self.0.get_or_default(tab).client_casts = false,
@@ -85,19 +85,23 @@ impl HiddenTabs {
                 let enabled = wanted.is_some_and(|wanted| wanted.enabled);
                 self.0.get_or_default(tab).client_focuses = enabled;
             }
-            _ if looks_at_the_page(method) => {
-                let used = self.0.get_or_default(tab);
-                used.count += 1;
-                if !std::mem::replace(&mut used.in_use, true) {
-                    effects.push(Effect::StopRenderingLater { tab, uses: used.count });
-                    if !used.client_focuses {
-                        effects.push(focus(tab, true));
+            _ if needs_rendering(method) => {
+                let tab_use = self.0.get_or_default(tab);
+                tab_use.count += 1;
+                if !std::mem::replace(&mut tab_use.in_use, true) {
+                    effects.push(Effect::StopRenderingLater { tab, uses: tab_use.count });
+                    if !tab_use.client_focuses {
+                        effects.push(set_focus_emulation(tab, true));
                     }
                 }
                 // Before the first input and the first screenshot: both would wait for a frame.
-                if !used.renders && !used.client_casts {
-                    used.renders = true;
-                    effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
+                if !tab_use.renders && !tab_use.client_casts {
+                    tab_use.renders = true;
+                    effects.push(internal_command(
+                        tab,
+                        "Page.startScreencast",
+                        &MINIMAL_SCREENCAST,
+                    ));
                 }
             }
             _ => {}
@@ -113,17 +117,17 @@ impl HiddenTabs {
         is_busy: bool,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let Some(used) = self.0.get_mut(tab) else { return };
-        if used.count != uses || is_busy {
-            effects.push(Effect::StopRenderingLater { tab, uses: used.count });
+        let Some(tab_use) = self.0.get_mut(tab) else { return };
+        if tab_use.count != uses || is_busy {
+            effects.push(Effect::StopRenderingLater { tab, uses: tab_use.count });
             return;
         }
-        used.in_use = false;
-        if std::mem::take(&mut used.renders) {
-            effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
+        tab_use.in_use = false;
+        if std::mem::take(&mut tab_use.renders) {
+            effects.push(internal_command(tab, "Page.stopScreencast", &NoParams {}));
         }
-        if !used.client_focuses {
-            effects.push(focus(tab, false));
+        if !tab_use.client_focuses {
+            effects.push(set_focus_emulation(tab, false));
         }
     }
 
@@ -136,12 +140,12 @@ impl HiddenTabs {
         forced: u32,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let Some(used) = self.0.get_mut(tab) else { return };
-        if !used.client_casts {
-            if std::mem::replace(&mut used.renders, true) {
-                effects.push(own(tab, "Page.stopScreencast", &NoParams {}));
+        let Some(tab_use) = self.0.get_mut(tab) else { return };
+        if !tab_use.client_casts {
+            if std::mem::replace(&mut tab_use.renders, true) {
+                effects.push(internal_command(tab, "Page.stopScreencast", &NoParams {}));
             }
-            effects.push(own(tab, "Page.startScreencast", &NO_FRAMES));
+            effects.push(internal_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
         }
         let forced = forced + 1;
         // What does not come then waits for something else.
@@ -157,7 +161,7 @@ impl HiddenTabs {
 }
 
 /// Whether a command depends on the page's believing that somebody looks at it.
-fn looks_at_the_page(method: &str) -> bool {
+fn needs_rendering(method: &str) -> bool {
     method.starts_with("Input.")
         || matches!(
             method,
@@ -188,7 +192,7 @@ struct Screencast {
     every_nth_frame: u32,
 }
 
-const NO_FRAMES: Screencast = Screencast {
+const MINIMAL_SCREENCAST: Screencast = Screencast {
     format: "jpeg",
     quality: 1,
     max_width: 1,
@@ -196,12 +200,12 @@ const NO_FRAMES: Screencast = Screencast {
     every_nth_frame: 1_000_000,
 };
 
-fn focus<P: Payload>(tab: TabId, enabled: bool) -> Effect<P> {
-    own(tab, "Emulation.setFocusEmulationEnabled", &FocusEmulation { enabled })
+fn set_focus_emulation<P: Payload>(tab: TabId, enabled: bool) -> Effect<P> {
+    internal_command(tab, "Emulation.setFocusEmulationEnabled", &FocusEmulation { enabled })
 }
 
 /// A command of our own, whose answer nobody wants.
-fn own<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
+fn internal_command<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
     Effect::RunCommand {
         request: None,
         debuggee: Debuggee::tab(tab),

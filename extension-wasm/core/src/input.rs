@@ -136,7 +136,7 @@ pub enum Input<P> {
     Detached {
         tab: TabId,
     },
-    Described {
+    TargetInfoRead {
         tab: TabId,
         info: TargetInfo<P>,
     },
@@ -158,7 +158,7 @@ pub enum Input<P> {
         request: RequestRef,
         outcome: Result<P, String>,
     },
-    WindowSeen {
+    WindowRead {
         request: RequestRef,
         outcome: Result<BrowserWindow<P>, String>,
     },

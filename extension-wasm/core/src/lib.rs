@@ -50,7 +50,7 @@ use toolbar::Toolbar;
 pub use toolbar::{Icon, ToolbarState};
 pub use unresponsive::Unresponsive;
 use windows::Windows;
-pub use windows::{Bounds, Place, WindowId, WindowOf};
+pub use windows::{Bounds, Place, WindowId, WindowRef};
 
 /// What the user can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub struct Status {
     tabs: Vec<TabStatus>,
     error_text: Option<String>,
     separate_window: bool,
-    worker_window_id: Option<WindowId>,
+    separate_window_id: Option<WindowId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,7 +107,7 @@ pub struct Worker<P> {
     held_commands: Vec<(RequestRef, Debuggee, CdpCommand<P>)>,
     hidden_tabs: HiddenTabs,
     /// Scripts for new documents, in all tabs.
-    scripts_given: u32,
+    scripts_added: u32,
     groups: Groups,
     windows: Windows,
     permissions: Permissions,
@@ -119,11 +119,11 @@ pub struct Worker<P> {
     /// Tabs whose debugger is being taken off.
     detaching: SmallSet<TabId>,
     /// Why tabs could not be controlled.
-    errors: SmallMap<TabId, String>,
+    attach_errors: SmallMap<TabId, String>,
     /// Tabs that somebody other than the user put among the controlled ones.
     grouped_by_others: SmallSet<TabId>,
     /// Whether the snapshot of the state has become stale.
-    changed: bool,
+    is_snapshot_stale: bool,
 }
 
 impl<P> Default for Worker<P> {
@@ -139,7 +139,7 @@ impl<P> Default for Worker<P> {
             unforwarded_replies: 0,
             held_commands: Vec::new(),
             hidden_tabs: HiddenTabs::default(),
-            scripts_given: 0,
+            scripts_added: 0,
             groups: Groups::default(),
             windows: Windows::default(),
             permissions: Permissions::default(),
@@ -148,9 +148,9 @@ impl<P> Default for Worker<P> {
             shown_problem: None,
             auto_attach: None,
             detaching: SmallSet::default(),
-            errors: SmallMap::default(),
+            attach_errors: SmallMap::default(),
             grouped_by_others: SmallSet::default(),
-            changed: false,
+            is_snapshot_stale: false,
         }
     }
 }
@@ -164,7 +164,7 @@ impl<P: Payload> Worker<P> {
             self.apply(input, &mut effects);
             self.show_problem(&mut effects);
         }
-        if std::mem::take(&mut self.changed) {
+        if std::mem::take(&mut self.is_snapshot_stale) {
             // Before anybody hears of it: what was said must be known to the next worker.
             effects.insert(0, Effect::Persist(self.snapshot()));
         }
@@ -227,7 +227,7 @@ impl<P: Payload> Worker<P> {
                     }
                     // Whoever closes with a reason of its own is still there, and its clients, too.
                     if was_open && !CloseCode::is_ours(code) {
-                        self.clean_up_all(effects);
+                        self.clean_up_tabs(effects);
                     } else if was_open && !self.connection.is_displaced() {
                         self.event_buffer.start();
                     }
@@ -275,23 +275,23 @@ impl<P: Payload> Worker<P> {
                 }
             }
             Input::TabRemoved { tab } => self.tab_removed(tab, effects),
-            Input::TabReplaced { tab, by } => self.replaced(tab, by, effects),
+            Input::TabReplaced { tab, by } => self.tab_replaced(tab, by, effects),
             Input::GroupRemoved { group } => self.groups.group_removed(group),
             Input::WindowRemoved { window } => {
                 self.windows.window_removed(window);
-                self.changed = true;
+                self.is_snapshot_stale = true;
             }
             Input::PopupOpened { tab, opener, url } => {
                 self.popup_opened(tab, opener, &url, effects);
             }
             Input::Grouped { group } => {
                 self.groups.grouped(group, effects);
-                self.changed = true;
+                self.is_snapshot_stale = true;
             }
             Input::Detached { tab } => {
                 self.detaching.remove(tab);
             }
-            Input::Described { tab, info } => self.described(tab, info, effects),
+            Input::TargetInfoRead { tab, info } => self.target_info_read(tab, info, effects),
             Input::DebuggerEvent { tab, session, method, params } => {
                 self.debugger_event(tab, session, method, params, effects);
             }
@@ -300,17 +300,17 @@ impl<P: Payload> Worker<P> {
             }
             Input::TabChecked { tab, exists } => self.tab_checked(tab, exists, effects),
             Input::CommandDone { request, outcome } => self.command_done(request, outcome, effects),
-            Input::WindowSeen { request, outcome } => self.answer(request, outcome, effects),
+            Input::WindowRead { request, outcome } => self.answer(request, outcome, effects),
             Input::DownloadSearched { request, outcome } => {
-                if let Some(outcome) = self.downloads.searched(request, outcome) {
-                    self.changed |= self.downloads.give_out(outcome.as_ref().ok());
+                if let Some(outcome) = self.downloads.search_done(request, outcome) {
+                    self.is_snapshot_stale |= self.downloads.report(outcome.as_ref().ok());
                     self.answer(request, outcome, effects);
                 }
             }
             Input::DownloadChanged => self.downloads.changed(effects),
             Input::DownloadOverdue { request } => {
                 if let Some(found) = self.downloads.overdue(request) {
-                    self.changed |= self.downloads.give_out(Some(&found));
+                    self.is_snapshot_stale |= self.downloads.report(Some(&found));
                     self.answer(request, Ok(found), effects);
                 }
             }
@@ -380,9 +380,9 @@ impl<P: Payload> Worker<P> {
         Status {
             connection_state: self.connection.status_name(),
             tabs: self.tabs.ids().into_iter().map(tab_status).collect(),
-            error_text: self.errors.iter().next_back().map(|(_, why)| why.clone()),
+            error_text: self.attach_errors.iter().next_back().map(|(_, why)| why.clone()),
             separate_window: self.windows.is_separate(),
-            worker_window_id: self.windows.worker_window(),
+            separate_window_id: self.windows.separate_window_id(),
         }
     }
 
@@ -390,7 +390,7 @@ impl<P: Payload> Worker<P> {
     fn relay_connected(&mut self, effects: &mut Vec<Effect<P>>) {
         self.in_flight.keep(self.connection.attempt());
         for (_, session, info) in self.tabs.attached_tabs() {
-            effects.push(announcement(session.clone(), info.clone()));
+            effects.push(attached_event(session.clone(), info.clone()));
         }
         for child in self.tabs.children() {
             let session_id = child.parent.clone().or_else(|| self.tabs.session(child.tab).cloned());
@@ -420,10 +420,10 @@ impl<P: Payload> Worker<P> {
     /// The relay, and with it every client, has gone for good: nothing of theirs may stay.
     fn relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
         self.event_buffer.take();
-        self.clean_up_all(effects);
+        self.clean_up_tabs(effects);
         self.windows.close_if_unused(|_| false, effects);
-        self.permissions.undo(effects);
-        self.changed = true;
+        self.permissions.reset(effects);
+        self.is_snapshot_stale = true;
     }
 
     fn reply(
@@ -454,8 +454,8 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Says in the relay's log that a target is announced before it has an address.
-    fn look_at_url(&self, info: &TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
-        if has_no_url(info) {
+    fn log_missing_url(&self, info: &TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
+        if lacks_url(info) {
             let text = "WARNING: Target.attachedToTarget will be sent with empty URL!".to_owned();
             self.log_as(LogLevel::Error, text, effects);
         }
@@ -486,19 +486,19 @@ impl<P: Payload> Worker<P> {
 
 const BLANK: &str = "about:blank";
 
-fn has_no_url<P>(info: &TargetInfo<P>) -> bool {
+fn lacks_url<P>(info: &TargetInfo<P>) -> bool {
     info.url.is_empty() || info.url == ":"
 }
 
 /// Playwright waits for ever for a page that is announced with no address.
 fn with_url<P>(mut info: TargetInfo<P>) -> TargetInfo<P> {
-    if has_no_url(&info) {
+    if lacks_url(&info) {
         info.url = BLANK.to_owned();
     }
     info
 }
 
-fn announcement<P: Payload>(session_id: SessionId, target_info: TargetInfo<P>) -> Effect<P> {
+fn attached_event<P: Payload>(session_id: SessionId, target_info: TargetInfo<P>) -> Effect<P> {
     let attached = AttachedToTarget {
         session_id,
         target_info: TargetInfo { attached: true, ..target_info },

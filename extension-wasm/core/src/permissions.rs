@@ -7,7 +7,7 @@ use shared_protocol::{PermissionName, PermissionRule};
 use super::{Effect, RequestRef};
 
 /// All that there are.
-const NAMES: [PermissionName; 5] = [
+const ALL_NAMES: [PermissionName; 5] = [
     PermissionName::Geolocation,
     PermissionName::Notifications,
     PermissionName::Camera,
@@ -27,33 +27,34 @@ impl Permissions {
         rules: Vec<PermissionRule<P>>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let touched = NAMES.into_iter().filter(|name| rules.iter().any(|rule| rule.name == *name));
-        let clear = std::mem::replace(&mut self.0, touched.collect());
+        let changed =
+            ALL_NAMES.into_iter().filter(|name| rules.iter().any(|rule| rule.name == *name));
+        let clear = std::mem::replace(&mut self.0, changed.collect());
         effects.push(Effect::SetPermissions { request: Some(request), clear, rules });
     }
 
     /// Gives the user's own settings back.
-    pub(super) fn undo<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn reset<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         let clear = std::mem::take(&mut self.0);
         if !clear.is_empty() {
             effects.push(Effect::SetPermissions { request: None, clear, rules: Vec::new() });
         }
     }
 
-    pub(super) fn touched(&self) -> Vec<PermissionName> {
+    pub(super) fn changed(&self) -> Vec<PermissionName> {
         self.0.clone()
     }
 
     /// Takes over from an earlier worker. When that one left nothing, the browser may have been
     /// closed while a relay had its way.
-    pub(super) fn resume_with<P>(
+    pub(super) fn restore<P>(
         &mut self,
-        touched: Vec<PermissionName>,
+        changed: Vec<PermissionName>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        self.0 = touched;
+        self.0 = changed;
         if self.0.is_empty() {
-            let clear = NAMES.to_vec();
+            let clear = ALL_NAMES.to_vec();
             effects.push(Effect::SetPermissions { request: None, clear, rules: Vec::new() });
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use shared_protocol::{Payload, TabId, TargetId, TargetInfo};
 
 use super::tabs::{Attaching, Debuggee, TabState};
-use super::{Effect, Worker, announcement, with_url};
+use super::{Effect, Worker, attached_event, with_url};
 
 impl<P: Payload> Worker<P> {
     /// What a controlled tab opens is controlled as well, if it is on the web: a file that is dropped on
@@ -21,7 +21,7 @@ impl<P: Payload> Worker<P> {
         else {
             return;
         };
-        if is_web(url) && self.tabs.get(tab).is_none() && self.connection.is_open() {
+        if is_web_page(url) && self.tabs.get(tab).is_none() && self.connection.is_open() {
             let popup = with_url(TargetInfo {
                 target_id: TargetId::new(format!("popup-{tab}")),
                 url: url.to_owned(),
@@ -29,7 +29,7 @@ impl<P: Payload> Worker<P> {
                 ..info.clone()
             });
             if self.windows.owns(opener) {
-                self.windows.own(tab);
+                self.windows.add_owned(tab);
             }
             self.attach(tab, Attaching { tries: Some(0), ..Attaching::default() }, effects);
             if let Some(tab) = self.tabs.get_mut(tab) {
@@ -42,8 +42,8 @@ impl<P: Payload> Worker<P> {
     pub(super) fn announce_short_popup(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         let popup = self.tabs.get_mut(id).and_then(|tab| tab.popup.take());
         if let Some(info) = popup.filter(|_| self.connection.is_open()) {
-            let session = self.tabs.attached(id, info.clone());
-            effects.push(announcement(session, info));
+            let session = self.tabs.start_session(id, info.clone());
+            effects.push(attached_event(session, info));
         }
     }
 
@@ -67,7 +67,7 @@ struct Dismiss {
 }
 
 /// Whether a page comes from the web, or is empty.
-fn is_web(url: &str) -> bool {
+fn is_web_page(url: &str) -> bool {
     let scheme = url.split_once(':').map_or(url, |(scheme, _)| scheme);
     url.is_empty() || matches!(scheme, "http" | "https" | "about" | "data" | "blob")
 }

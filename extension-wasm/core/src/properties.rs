@@ -319,14 +319,17 @@ impl World {
             }
             Effect::CreateTab { request, place, .. } => {
                 self.next_tab += 1;
-                let window = matches!(place, super::Place::OwnWindow | super::Place::Window(_));
+                let window = matches!(
+                    place,
+                    super::Place::NewSeparateWindow | super::Place::SeparateWindow(_)
+                );
                 let tab = (TabId(self.next_tab), window.then_some(WindowId(9)));
                 let outcome = if fails { Err(why()) } else { Ok(tab) };
                 self.feed(Input::TabCreated { request, outcome })
             }
-            Effect::AskWindow { request, .. } => {
+            Effect::ReadWindow { request, .. } => {
                 let outcome = Err("No window with id: 9.".to_owned());
-                self.feed(Input::WindowSeen { request, outcome })
+                self.feed(Input::WindowRead { request, outcome })
             }
             Effect::ChangeWindow { request, .. }
             | Effect::LeavePage { request, .. }
@@ -377,7 +380,7 @@ impl World {
             | Effect::RememberPaired
             | Effect::ShowProblem { .. }
             | Effect::Send(_)
-            | Effect::Describe { .. }
+            | Effect::ReadTargetInfo { .. }
             | Effect::RunCommand { request: None, .. }
             | Effect::SetPermissions { request: None, .. }
             | Effect::Ungroup { .. }

@@ -91,20 +91,20 @@ impl<P: Payload> Worker<P> {
     }
 
     pub(super) fn restore(&mut self, snapshot: Snapshot<P>, effects: &mut Vec<Effect<P>>) {
-        self.tabs.resume_from(snapshot.last_session);
-        self.groups.resume_with(snapshot.groups, snapshot.grouped_tabs);
+        self.tabs.continue_sessions_from(snapshot.last_session);
+        self.groups.restore(snapshot.groups, snapshot.grouped_tabs);
         self.windows = snapshot.windows;
         self.auto_attach = snapshot.auto_attach;
-        self.downloads.resume_with(snapshot.downloads);
-        self.hidden_tabs.resume_with(snapshot.uses);
+        self.downloads.restore(snapshot.downloads);
+        self.hidden_tabs.restore(snapshot.uses);
         for tab in snapshot.tabs {
             self.tabs.adopt(tab.tab_id, tab.session_id, tab.target_info, tab.crashed);
         }
         for tab in snapshot.waiting {
-            self.tabs.put(tab, TabState::Waiting);
+            self.tabs.set_state(tab, TabState::Waiting);
         }
         for tab in snapshot.lost {
-            self.tabs.put(tab, TabState::Lost { tries: 0 });
+            self.tabs.set_state(tab, TabState::Lost { tries: 0 });
             effects.push(Effect::CheckTab { tab });
         }
         for StoredChild { tab_id: tab, parent, attached } in snapshot.children {
@@ -112,7 +112,7 @@ impl<P: Payload> Worker<P> {
                 self.tabs.adopt_child(Child { tab, parent, attached });
             }
         }
-        self.permissions.resume_with(snapshot.permissions, effects);
+        self.permissions.restore(snapshot.permissions, effects);
         if self.tabs.attached_tabs().next().is_some() {
             self.event_buffer.start();
         }
@@ -154,8 +154,8 @@ impl<P: Payload> Worker<P> {
             groups: self.groups.ours(),
             grouped_tabs: self.groups.members(),
             windows: self.windows.clone(),
-            permissions: self.permissions.touched(),
-            downloads: self.downloads.given_out(),
+            permissions: self.permissions.changed(),
+            downloads: self.downloads.reported(),
             auto_attach: self.auto_attach.clone(),
         }
     }

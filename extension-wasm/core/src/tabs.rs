@@ -32,7 +32,7 @@ pub(super) struct Tabs<P> {
     runtime_enabled: Vec<Debuggee>,
     last_session: u32,
     /// How often a tab was taken away since it last navigated.
-    flaps: SmallMap<TabId, u32>,
+    losses: SmallMap<TabId, u32>,
 }
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl<P> Default for Tabs<P> {
             children: Vec::new(),
             runtime_enabled: Vec::new(),
             last_session: 0,
-            flaps: SmallMap::default(),
+            losses: SmallMap::default(),
         }
     }
 }
@@ -117,7 +117,7 @@ impl<P> Tabs<P> {
     }
 
     /// Takes a tab in, or moves one that is known into another state.
-    pub(super) fn put(&mut self, id: TabId, state: TabState<P>) {
+    pub(super) fn set_state(&mut self, id: TabId, state: TabState<P>) {
         match self.get_mut(id) {
             Some(tab) => tab.state = state,
             None => self.tabs.push((id, Tab { state, requested: None, popup: None })),
@@ -125,10 +125,10 @@ impl<P> Tabs<P> {
     }
 
     /// Gives an attached tab a session of its own.
-    pub(super) fn attached(&mut self, id: TabId, info: TargetInfo<P>) -> SessionId {
+    pub(super) fn start_session(&mut self, id: TabId, info: TargetInfo<P>) -> SessionId {
         self.last_session += 1;
         let session = SessionId::new(format!("pw-tab-{}", self.last_session));
-        self.put(id, TabState::Attached { session: session.clone(), info, crashed: false });
+        self.set_state(id, TabState::Attached { session: session.clone(), info, crashed: false });
         session
     }
 
@@ -141,7 +141,7 @@ impl<P> Tabs<P> {
         info: TargetInfo<P>,
         crashed: bool,
     ) {
-        self.put(id, TabState::Attached { session, info, crashed });
+        self.set_state(id, TabState::Attached { session, info, crashed });
         self.enable_runtime(&Debuggee::tab(id));
     }
 
@@ -157,28 +157,28 @@ impl<P> Tabs<P> {
     }
 
     /// Forgets all below a tab.
-    pub(super) fn orphan(&mut self, id: TabId) {
+    pub(super) fn forget_children(&mut self, id: TabId) {
         self.children.retain(|child| child.tab != id);
         self.runtime_enabled.retain(|debuggee| debuggee.tab_id != id);
     }
 
     /// Forgets a tab and all below it.
     pub(super) fn remove(&mut self, id: TabId) -> Option<Tab<P>> {
-        self.orphan(id);
+        self.forget_children(id);
         let index = self.tabs.iter().position(|(tab, _)| *tab == id)?;
         Some(self.tabs.remove(index).1)
     }
 
     /// Notes that a tab was taken away; how often it was before, on the same page.
-    pub(super) fn flap(&mut self, id: TabId) -> u32 {
-        let flaps = self.flaps.get_or_default(id);
-        *flaps += 1;
-        *flaps - 1
+    pub(super) fn count_loss(&mut self, id: TabId) -> u32 {
+        let losses = self.losses.get_or_default(id);
+        *losses += 1;
+        *losses - 1
     }
 
     /// A tab shows another page, on which it may fare better.
-    pub(super) fn calm(&mut self, id: TabId) {
-        self.flaps.remove(id);
+    pub(super) fn reset_losses(&mut self, id: TabId) {
+        self.losses.remove(id);
     }
 
     pub(super) fn session(&self, id: TabId) -> Option<&SessionId> {
@@ -208,14 +208,14 @@ impl<P> Tabs<P> {
         })
     }
 
-    pub(super) fn by_session(&self, session: &SessionId) -> Option<Debuggee> {
+    pub(super) fn find_session(&self, session: &SessionId) -> Option<Debuggee> {
         if let Some(child) = self.children.iter().find(|c| &c.attached.session_id == session) {
             return Some(Debuggee { tab_id: child.tab, session_id: Some(session.clone()) });
         }
         self.attached_tabs().find(|(_, own, _)| *own == session).map(|(tab, ..)| Debuggee::tab(tab))
     }
 
-    pub(super) fn by_target(&self, target: &TargetId) -> Option<Debuggee> {
+    pub(super) fn find_target(&self, target: &TargetId) -> Option<Debuggee> {
         self.attached_tabs()
             .find(|(.., info)| &info.target_id == target)
             .map(|(tab, ..)| Debuggee::tab(tab))
@@ -252,7 +252,7 @@ impl<P> Tabs<P> {
         self.last_session
     }
 
-    pub(super) fn resume_from(&mut self, last_session: u32) {
+    pub(super) fn continue_sessions_from(&mut self, last_session: u32) {
         self.last_session = last_session;
     }
 }

@@ -77,7 +77,7 @@ impl<P: Payload> Worker<P> {
         };
         let problem = self.connection.port().and_then(|port| problem.text(port));
         let (icon, badge, title) =
-            match (self.tabs.get(tab).map(|tab| &tab.state), self.errors.get(tab)) {
+            match (self.tabs.get(tab).map(|tab| &tab.state), self.attach_errors.get(tab)) {
                 (None, Some(why)) => {
                     let title = format!("Playwriter cannot control this page: {why}");
                     return ToolbarState { icon: Icon::Black, badge: "!", title };

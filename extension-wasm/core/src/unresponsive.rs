@@ -49,7 +49,7 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Chrome has put another tab in the place of one; it does so to put it to sleep.
-    pub(super) fn replaced(&mut self, old: TabId, new: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(super) fn tab_replaced(&mut self, old: TabId, new: TabId, effects: &mut Vec<Effect<P>>) {
         let is_wanted = match self.tabs.get(old).map(|tab| &tab.state) {
             None => return,
             Some(TabState::Attaching(attaching)) => !attaching.cancelled,
@@ -66,7 +66,7 @@ impl<P: Payload> Worker<P> {
             self.windows.replaced(old, new);
             self.groups.replaced(old, new);
             if is_waiting {
-                self.tabs.put(new, TabState::Waiting);
+                self.tabs.set_state(new, TabState::Waiting);
                 self.show(new, effects);
             } else {
                 let attaching = Attaching { tries: Some(0), ..Attaching::default() };

@@ -20,11 +20,11 @@ pub enum Place {
     /// In the window of this tab.
     Beside(TabId),
     /// In this window, or in a new one of its own if it has been closed.
-    Window(WindowId),
+    SeparateWindow(WindowId),
     /// In a new window of its own.
-    OwnWindow,
+    NewSeparateWindow,
     /// In a new window that the client asked for, which is as good as the user's.
-    NewWindow(Bounds),
+    ClientWindow(Bounds),
 }
 
 /// Where a window is and how large; what is absent is for Chrome to choose, or stays.
@@ -39,11 +39,11 @@ pub struct Bounds {
 
 /// Which window is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WindowOf {
+pub enum WindowRef {
     /// The one that a tab is in.
-    Tab(TabId),
+    OfTab(TabId),
     /// The one of this id.
-    Itself(WindowId),
+    Id(WindowId),
 }
 
 /// The separate window, if that mode is on.
@@ -51,7 +51,8 @@ pub enum WindowOf {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Windows {
     separate_window: bool,
-    worker_window_id: Option<WindowId>,
+    #[serde(rename = "workerWindowId")]
+    separate_window_id: Option<WindowId>,
     /// The tabs that we opened in it, and may close.
     owned: SmallSet<TabId>,
     /// Tabs that wait for the window to open.
@@ -71,8 +72,8 @@ impl Windows {
         self.separate_window
     }
 
-    pub(super) fn worker_window(&self) -> Option<WindowId> {
-        self.worker_window_id
+    pub(super) fn separate_window_id(&self) -> Option<WindowId> {
+        self.separate_window_id
     }
 
     pub(super) fn open_tab<P>(
@@ -83,16 +84,16 @@ impl Windows {
         beside: Option<TabId>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        let place = match (separate, self.worker_window_id, beside) {
+        let place = match (separate, self.separate_window_id, beside) {
             (false, _, Some(tab)) => Place::Beside(tab),
             (false, _, None) => Place::Anywhere,
-            (true, Some(window), _) => Place::Window(window),
+            (true, Some(window), _) => Place::SeparateWindow(window),
             (true, None, _) if self.opening.is_some() => {
                 return self.queue.push_back((request, url));
             }
             (true, None, _) => {
                 self.opening = Some(request);
-                Place::OwnWindow
+                Place::NewSeparateWindow
             }
         };
         effects.push(Effect::CreateTab { request, url, place });
@@ -102,14 +103,14 @@ impl Windows {
     pub(super) fn tab_opened<P>(
         &mut self,
         request: RequestRef,
-        opened: Option<(TabId, WindowId)>,
+        opened_tab: Option<(TabId, WindowId)>,
         effects: &mut Vec<Effect<P>>,
     ) {
         if self.opening == Some(request) {
             self.opening = None;
         }
-        if let Some((tab, window)) = opened {
-            self.worker_window_id = Some(window);
+        if let Some((tab, window)) = opened_tab {
+            self.separate_window_id = Some(window);
             self.owned.insert(tab);
         }
         for (request, url) in std::mem::take(&mut self.queue) {
@@ -123,7 +124,7 @@ impl Windows {
     }
 
     /// Takes in a tab that one of them opened.
-    pub(super) fn own(&mut self, tab: TabId) {
+    pub(super) fn add_owned(&mut self, tab: TabId) {
         self.owned.insert(tab);
     }
 
@@ -139,8 +140,8 @@ impl Windows {
     }
 
     pub(super) fn window_removed(&mut self, window: WindowId) {
-        if self.worker_window_id == Some(window) {
-            self.worker_window_id = None;
+        if self.separate_window_id == Some(window) {
+            self.separate_window_id = None;
             self.owned.take();
         }
     }
@@ -156,7 +157,7 @@ impl Windows {
         if owned.is_empty() || owned.iter().any(|tab| is_controlled(*tab)) {
             return;
         }
-        self.worker_window_id = None;
+        self.separate_window_id = None;
         let tabs = self.owned.take();
         effects.push(Effect::CloseTabs { tabs });
     }

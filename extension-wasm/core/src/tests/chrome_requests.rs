@@ -6,18 +6,18 @@ use shared_protocol::{
 };
 
 use super::*;
-use crate::{Bounds, WindowOf};
+use crate::{Bounds, WindowRef};
 
 #[test]
 fn a_window_is_found_by_page_or_by_id() {
     let mut worker = Machine::with_tab();
-    for (params, of) in [
-        (json!({ "targetId": "T1" }), WindowOf::Tab(TAB)),
-        (json!({ "windowId": 3 }), WindowOf::Itself(WindowId(3))),
+    for (params, window) in [
+        (json!({ "targetId": "T1" }), WindowRef::OfTab(TAB)),
+        (json!({ "windowId": 3 }), WindowRef::Id(WindowId(3))),
     ] {
         assert_eq!(
             worker.request(5, "getWindow", params),
-            [Effect::AskWindow { request: request(5), of }]
+            [Effect::ReadWindow { request: request(5), window }]
         );
     }
     let window = json!({
@@ -25,7 +25,7 @@ fn a_window_is_found_by_page_or_by_id() {
     });
     let seen: BrowserWindow<Json> = serde_json::from_value(window.clone()).unwrap();
     assert_eq!(
-        worker.handle(Input::WindowSeen { request: request(5), outcome: Ok(seen) }),
+        worker.handle(Input::WindowRead { request: request(5), outcome: Ok(seen) }),
         [reply(5, Ok(Some(window)))]
     );
 }
@@ -81,12 +81,12 @@ fn a_client_gets_the_window_it_asks_for_whatever_the_mode() {
     let blank = "about:blank";
     let create = "Target.createTarget";
     let own = worker.command(1, None, create, json!({}));
-    assert_eq!(own, [create_tab(1, blank, Place::OwnWindow)]);
+    assert_eq!(own, [create_tab(1, blank, Place::NewSeparateWindow)]);
     let params = json!({ "newWindow": true, "width": 500, "height": 400 });
     let bounds = Bounds { width: Some(500), height: Some(400), ..Bounds::default() };
     assert_eq!(
         worker.command(2, None, create, params),
-        [create_tab(2, blank, Place::NewWindow(bounds))]
+        [create_tab(2, blank, Place::ClientWindow(bounds))]
     );
     worker.handle(Input::TabCreated { request: request(2), outcome: Ok((OTHER, None)) });
     assert_eq!(worker.command(3, None, create, json!({})), [], "the other window still opens");
@@ -99,7 +99,7 @@ fn a_tab_opens_where_its_client_wants_it_whatever_the_mode() {
     let beside = worker.command(1, None, create, json!({ "separateWindow": false }));
     assert_eq!(beside, [create_tab(1, blank, Place::Beside(TAB))]);
     let own = worker.command(2, None, create, json!({ "separateWindow": true }));
-    assert_eq!(own, [create_tab(2, blank, Place::OwnWindow)]);
+    assert_eq!(own, [create_tab(2, blank, Place::NewSeparateWindow)]);
     let outcome = Ok((OTHER, Some(WindowId(3))));
     worker.handle(Input::TabCreated { request: request(2), outcome });
     worker.attached(OTHER, "T2");
@@ -110,7 +110,10 @@ fn a_tab_opens_where_its_client_wants_it_whatever_the_mode() {
     );
     let params = json!({ "separateWindow": true });
     let initial = json!({ "id": 4, "method": "createInitialTab", "params": params });
-    assert_eq!(worker.relay_sent(initial), [create_tab(4, blank, Place::Window(WindowId(3)))]);
+    assert_eq!(
+        worker.relay_sent(initial),
+        [create_tab(4, blank, Place::SeparateWindow(WindowId(3)))]
+    );
 }
 
 #[test]

@@ -89,13 +89,13 @@ fn tabs_of_a_separate_window_open_in_one_window_and_close_with_the_last() {
     let create = "Target.createTarget";
     assert_eq!(
         worker.command(1, None, create, json!({})),
-        [create_tab(1, "about:blank", Place::OwnWindow)]
+        [create_tab(1, "about:blank", Place::NewSeparateWindow)]
     );
     assert_eq!(worker.command(2, None, create, json!({})), [], "waits for the window");
     let window = WindowId(3);
     let effects =
         worker.handle(Input::TabCreated { request: request(1), outcome: Ok((TAB, Some(window))) });
-    assert!(effects.contains(&create_tab(2, "about:blank", Place::Window(window))));
+    assert!(effects.contains(&create_tab(2, "about:blank", Place::SeparateWindow(window))));
     worker.attached(TAB, "T1");
     worker.handle(Input::TabCreated { request: request(2), outcome: Ok((OTHER, Some(window))) });
     worker.attached(OTHER, "T2");
@@ -119,7 +119,7 @@ fn a_separate_window_that_the_user_closed_is_opened_again() {
     worker.handle(Input::WindowRemoved { window: WindowId(3) });
     assert_eq!(
         worker.command(2, None, "Target.createTarget", json!({})),
-        [create_tab(2, "about:blank", Place::OwnWindow)]
+        [create_tab(2, "about:blank", Place::NewSeparateWindow)]
     );
 }
 

@@ -1,15 +1,14 @@
 //! What the relay wants of Chrome itself, where `chrome.debugger` does not reach.
 
-use serde::Serialize;
 use shared_protocol::{
     CookieCalls, MAX_COOKIE_CALLS, Payload, TabId, TargetId, WindowChange, WindowQuery,
 };
 
-use super::windows::{Bounds, WindowId, WindowRef};
-use super::{Effect, RequestRef, Worker};
+use crate::interface::{Bounds, Effect, RequestRef, WindowId, WindowRef};
+use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    pub(super) fn read_window(
+    pub(crate) fn read_window(
         &self,
         request: RequestRef,
         query: &WindowQuery<P>,
@@ -23,7 +22,7 @@ impl<P: Payload> Worker<P> {
         self.ask(request, window.map(|window| Effect::ReadWindow { request, window }), effects);
     }
 
-    pub(super) fn change_window(
+    pub(crate) fn change_window(
         &self,
         request: RequestRef,
         change: &WindowChange<P>,
@@ -40,7 +39,7 @@ impl<P: Payload> Worker<P> {
         self.ask(request, effect, effects);
     }
 
-    pub(super) fn activate_tab(
+    pub(crate) fn activate_tab(
         &self,
         request: RequestRef,
         target: &TargetId,
@@ -51,7 +50,7 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Takes a tab off a page on which Chrome refuses all commands.
-    pub(super) fn leave_page(
+    pub(crate) fn leave_page(
         &self,
         request: RequestRef,
         target: &TargetId,
@@ -62,7 +61,7 @@ impl<P: Payload> Worker<P> {
         self.ask(request, effect, effects);
     }
 
-    pub(super) fn call_cookies(
+    pub(crate) fn call_cookies(
         &self,
         request: RequestRef,
         calls: CookieCalls<P>,
@@ -75,19 +74,6 @@ impl<P: Payload> Worker<P> {
             Ok(Effect::CallCookies { request, function, details })
         };
         self.ask(request, effect, effects);
-    }
-
-    /// Chrome has told what the relay wants to know, or done what it wants.
-    pub(super) fn answer(
-        &self,
-        request: RequestRef,
-        outcome: Result<impl Serialize, String>,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        match outcome {
-            Ok(answer) => self.reply_with(request, &answer, effects),
-            Err(why) => self.reply(request, Err(why), effects),
-        }
     }
 
     fn ask(
@@ -107,9 +93,6 @@ impl<P: Payload> Worker<P> {
         tab.ok_or_else(|| format!("No tab found for targetId: {target}"))
     }
 }
-
-#[derive(Serialize)]
-pub(super) struct NoFields {}
 
 fn window_id(id: i64) -> Result<WindowId, String> {
     i32::try_from(id).map(WindowId).map_err(|_| format!("No window with id: {id}."))

@@ -8,6 +8,8 @@ mod connection;
 mod control;
 mod groups_and_windows;
 mod pairing;
+#[cfg(not(target_arch = "wasm32"))]
+mod properties;
 mod unresponsive;
 
 use serde::de::DeserializeOwned;
@@ -18,7 +20,7 @@ use shared_protocol::{
     TargetInfo, Unreadable,
 };
 
-use super::{
+use crate::{
     Attempt, Debuggee, Effect, GroupId, Icon, Input, Place, RequestRef, Settings, StoredKey,
     ToolbarState, WindowId, Worker,
 };

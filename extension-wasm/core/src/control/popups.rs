@@ -4,13 +4,15 @@
 use serde::Serialize;
 use shared_protocol::{Payload, TabId, TargetId, TargetInfo};
 
-use super::tabs::{Attaching, Debuggee, TabState};
-use super::{Effect, Worker, attached_event, with_url};
+use crate::interface::{Debuggee, Effect};
+use crate::messages::{attached_event, with_url};
+use crate::state::{Attaching, TabState};
+use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
     /// What a controlled tab opens is controlled as well, if it is on the web: a file that is dropped on
     /// a page opens in a tab like this, too.
-    pub(super) fn popup_opened(
+    pub(crate) fn popup_opened(
         &mut self,
         tab: TabId,
         opener: TabId,
@@ -39,7 +41,7 @@ impl<P: Payload> Worker<P> {
     }
 
     /// A popup that closed before it was attached came and went: clients wait for it.
-    pub(super) fn announce_short_popup(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn announce_short_popup(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         let popup = self.tabs.get_mut(id).and_then(|tab| tab.popup.take());
         if let Some(info) = popup.filter(|_| self.connection.is_open()) {
             let session = self.tabs.start_session(id, info.clone());
@@ -49,7 +51,7 @@ impl<P: Payload> Worker<P> {
 
     /// Dismisses a dialog that a popup opens before clients can know of it: it would hold up its
     /// opener, too, which runs in the same process.
-    pub(super) fn dismiss_early_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn dismiss_early_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
         if self.tabs.get(id).is_some_and(|tab| tab.popup.is_some()) {
             effects.push(Effect::RunCommand {
                 request: None,

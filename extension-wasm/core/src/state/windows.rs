@@ -2,81 +2,52 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::{Effect, RequestRef, SmallSet};
-
-/// A window, by `chrome.windows` id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct WindowId(pub i32);
-
-/// Where to open a tab.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Where the user is.
-    Anywhere,
-    /// In the window of this tab.
-    Beside(TabId),
-    /// In this window, or in a new one of its own if it has been closed.
-    SeparateWindow(WindowId),
-    /// In a new window of its own.
-    NewSeparateWindow,
-    /// In a new window that the client asked for, which is as good as the user's.
-    ClientWindow(Bounds),
-}
-
-/// Where a window is and how large; what is absent is for Chrome to choose, or stays.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Bounds {
-    pub left: Option<i64>,
-    pub top: Option<i64>,
-    pub width: Option<i64>,
-    pub height: Option<i64>,
-}
-
-/// Which window is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WindowRef {
-    /// The one that a tab is in.
-    OfTab(TabId),
-    /// The one of this id.
-    Id(WindowId),
-}
+use super::SmallSet;
+use crate::interface::{Effect, Place, RequestRef, StoredWindows, WindowId};
 
 /// The separate window, if that mode is on.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Windows {
+#[derive(Debug, Default)]
+pub(crate) struct Windows {
     separate_window: bool,
-    #[serde(rename = "workerWindowId")]
     separate_window_id: Option<WindowId>,
     /// The tabs that we opened in it, and may close.
     owned: SmallSet<TabId>,
     /// Tabs that wait for the window to open.
-    #[serde(skip)]
     queue: VecDeque<(RequestRef, String)>,
     /// The tab that the window is being opened with.
-    #[serde(skip)]
     opening: Option<RequestRef>,
 }
 
 impl Windows {
-    pub(super) fn set_separate(&mut self, separate: bool) {
+    pub(crate) fn stored(&self) -> StoredWindows {
+        StoredWindows {
+            separate_window: self.separate_window,
+            separate_window_id: self.separate_window_id,
+            owned: self.owned.as_slice().to_vec(),
+        }
+    }
+
+    pub(crate) fn restore(&mut self, stored: StoredWindows) {
+        self.separate_window = stored.separate_window;
+        self.separate_window_id = stored.separate_window_id;
+        self.owned.extend(stored.owned);
+    }
+
+    pub(crate) fn set_separate(&mut self, separate: bool) {
         self.separate_window = separate;
     }
 
-    pub(super) fn is_separate(&self) -> bool {
+    pub(crate) fn is_separate(&self) -> bool {
         self.separate_window
     }
 
-    pub(super) fn separate_window_id(&self) -> Option<WindowId> {
+    pub(crate) fn separate_window_id(&self) -> Option<WindowId> {
         self.separate_window_id
     }
 
-    pub(super) fn open_tab<P>(
+    pub(crate) fn open_tab<P>(
         &mut self,
         request: RequestRef,
         url: String,
@@ -100,7 +71,7 @@ impl Windows {
     }
 
     /// A tab has been opened, or not; with the window, if that is to be ours.
-    pub(super) fn tab_opened<P>(
+    pub(crate) fn tab_opened<P>(
         &mut self,
         request: RequestRef,
         opened_tab: Option<(TabId, WindowId)>,
@@ -119,27 +90,27 @@ impl Windows {
     }
 
     /// Whether a tab was opened in the separate window.
-    pub(super) fn owns(&self, tab: TabId) -> bool {
+    pub(crate) fn owns(&self, tab: TabId) -> bool {
         self.owned.contains(tab)
     }
 
     /// Takes in a tab that one of them opened.
-    pub(super) fn add_owned(&mut self, tab: TabId) {
+    pub(crate) fn add_owned(&mut self, tab: TabId) {
         self.owned.insert(tab);
     }
 
     /// Chrome has put another tab in the place of one.
-    pub(super) fn replaced(&mut self, old: TabId, new: TabId) {
+    pub(crate) fn replaced(&mut self, old: TabId, new: TabId) {
         if self.owned.remove(old) {
             self.owned.insert(new);
         }
     }
 
-    pub(super) fn tab_removed(&mut self, tab: TabId) {
+    pub(crate) fn tab_removed(&mut self, tab: TabId) {
         self.owned.remove(tab);
     }
 
-    pub(super) fn window_removed(&mut self, window: WindowId) {
+    pub(crate) fn window_removed(&mut self, window: WindowId) {
         if self.separate_window_id == Some(window) {
             self.separate_window_id = None;
             self.owned.take();
@@ -148,7 +119,7 @@ impl Windows {
 
     /// Closes the separate window once none of its tabs is controlled: what we opened goes, and
     /// with the last tab its window. A tab that the user put there stays.
-    pub(super) fn close_if_unused<P>(
+    pub(crate) fn close_if_unused<P>(
         &mut self,
         is_controlled: impl Fn(TabId) -> bool,
         effects: &mut Vec<Effect<P>>,

@@ -4,7 +4,7 @@
 
 use shared_protocol::{PermissionName, PermissionRule};
 
-use super::{Effect, RequestRef};
+use crate::interface::{Effect, RequestRef};
 
 /// All that there are.
 const ALL_NAMES: [PermissionName; 5] = [
@@ -17,11 +17,11 @@ const ALL_NAMES: [PermissionName; 5] = [
 
 /// The settings that are not the user's own.
 #[derive(Debug, Default)]
-pub(super) struct Permissions(Vec<PermissionName>);
+pub(crate) struct Permissions(Vec<PermissionName>);
 
 impl Permissions {
     /// Puts these rules in the place of all that there were.
-    pub(super) fn replace<P>(
+    pub(crate) fn replace<P>(
         &mut self,
         request: RequestRef,
         rules: Vec<PermissionRule<P>>,
@@ -34,20 +34,20 @@ impl Permissions {
     }
 
     /// Gives the user's own settings back.
-    pub(super) fn reset<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn reset<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         let clear = std::mem::take(&mut self.0);
         if !clear.is_empty() {
             effects.push(Effect::SetPermissions { request: None, clear, rules: Vec::new() });
         }
     }
 
-    pub(super) fn changed(&self) -> Vec<PermissionName> {
+    pub(crate) fn changed(&self) -> Vec<PermissionName> {
         self.0.clone()
     }
 
     /// Takes over from an earlier worker. When that one left nothing, the browser may have been
     /// closed while a relay had its way.
-    pub(super) fn restore<P>(
+    pub(crate) fn restore<P>(
         &mut self,
         changed: Vec<PermissionName>,
         effects: &mut Vec<Effect<P>>,
@@ -59,7 +59,7 @@ impl Permissions {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

@@ -3,32 +3,13 @@
 
 use shared_protocol::{Payload, TabId};
 
-use super::tabs::{Attaching, TabState};
-use super::{Effect, Worker};
-
-/// Why a tab does not answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unresponsive {
-    /// Chrome put it to sleep, and wakes it when somebody looks at it.
-    Discarded,
-    /// It shows a dialog, or is at work without a pause.
-    Blocked,
-}
-
-impl Unresponsive {
-    pub(super) fn tooltip(self) -> &'static str {
-        match self {
-            Self::Discarded => "Chrome put this tab to sleep; it is controlled when it is reloaded",
-            Self::Blocked => {
-                "this page does not answer; it is controlled when its dialog is closed"
-            }
-        }
-    }
-}
+use crate::interface::{Effect, Unresponsive};
+use crate::state::{Attaching, TabState};
+use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
     /// A tab's debugger is attached, but its page says nothing. When it does, it is taken.
-    pub(super) fn tab_unresponsive(
+    pub(crate) fn tab_unresponsive(
         &mut self,
         id: TabId,
         reason: Unresponsive,
@@ -49,7 +30,7 @@ impl<P: Payload> Worker<P> {
     }
 
     /// Chrome has put another tab in the place of one; it does so to put it to sleep.
-    pub(super) fn tab_replaced(&mut self, old: TabId, new: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn tab_replaced(&mut self, old: TabId, new: TabId, effects: &mut Vec<Effect<P>>) {
         let is_wanted = match self.tabs.get(old).map(|tab| &tab.state) {
             None => return,
             Some(TabState::Attaching(attaching)) => !attaching.cancelled,

@@ -3,13 +3,13 @@
 
 use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 
-use super::{Effect, RequestRef};
+use crate::interface::{Effect, RequestRef};
 
 /// How many downloads the relay may cancel; the oldest are forgotten first.
 const MAX_REPORTED: usize = 256;
 
 #[derive(Debug)]
-pub(super) struct Downloads<P> {
+pub(crate) struct Downloads<P> {
     /// There are few at a time.
     wanted: Vec<WantedDownload<P>>,
     /// Those that the relay was told of, by Chrome's ids. It may cancel no other.
@@ -34,7 +34,7 @@ impl<P> Default for Downloads<P> {
 }
 
 impl<P> Downloads<P> {
-    pub(super) fn find(
+    pub(crate) fn find(
         &mut self,
         request: RequestRef,
         query: DownloadQuery<P>,
@@ -49,12 +49,12 @@ impl<P> Downloads<P> {
     }
 
     /// Something has happened to a download.
-    pub(super) fn changed(&self, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn changed(&self, effects: &mut Vec<Effect<P>>) {
         effects.extend(self.wanted.iter().map(WantedDownload::search));
     }
 
     /// What Chrome knows; the answer, if that is final.
-    pub(super) fn search_done(
+    pub(crate) fn search_done(
         &mut self,
         request: RequestRef,
         outcome: Result<FoundDownload<P>, String>,
@@ -75,13 +75,13 @@ impl<P> Downloads<P> {
     }
 
     /// The answer to a request that has waited for long enough.
-    pub(super) fn overdue(&mut self, request: RequestRef) -> Option<FoundDownload<P>> {
+    pub(crate) fn overdue(&mut self, request: RequestRef) -> Option<FoundDownload<P>> {
         let index = self.index(request)?;
         Some(self.wanted.remove(index).found)
     }
 
     /// The relay is told of a download, and may cancel it. Tells whether that is new.
-    pub(super) fn report(&mut self, found: Option<&FoundDownload<P>>) -> bool {
+    pub(crate) fn report(&mut self, found: Option<&FoundDownload<P>>) -> bool {
         let id = found.and_then(|found| found.id).filter(|id| !self.reported.contains(id));
         if self.reported.len() >= MAX_REPORTED && id.is_some() {
             self.reported.remove(0);
@@ -90,15 +90,15 @@ impl<P> Downloads<P> {
         id.is_some()
     }
 
-    pub(super) fn is_reported(&self, id: i64) -> bool {
+    pub(crate) fn is_reported(&self, id: i64) -> bool {
         self.reported.contains(&id)
     }
 
-    pub(super) fn reported(&self) -> Vec<i64> {
+    pub(crate) fn reported(&self) -> Vec<i64> {
         self.reported.clone()
     }
 
-    pub(super) fn restore(&mut self, reported: Vec<i64>) {
+    pub(crate) fn restore(&mut self, reported: Vec<i64>) {
         self.reported = reported;
     }
 

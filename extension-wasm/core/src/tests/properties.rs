@@ -11,8 +11,8 @@ use shared_protocol::http::RELAY_NAME;
 use shared_protocol::pairing::{Key, KeyId, RelayHello, VERSION};
 use shared_protocol::{CdpEvent, ExtensionMessage, TabId};
 
-use super::tests::{Json, info};
-use super::{
+use super::{Json, info};
+use crate::{
     Attempt, Effect, GroupId, HelloAnswer, Input, PairingKey, ProofFailure, Settings, Snapshot,
     StoredKey, Unresponsive, WindowId, Worker,
 };

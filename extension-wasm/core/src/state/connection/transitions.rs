@@ -1,81 +1,19 @@
-//! The way to the relay: looked for, opened, lost, looked for again.
+//! How the connection goes from one phase to the next.
 
 use std::time::Duration;
 
-use shared_protocol::{CloseCode, DEFAULT_PORT, ExtensionHello};
+use shared_protocol::{CloseCode, ExtensionHello};
 
-use super::Effect;
-use super::pairing::{HelloAnswer, PairingKey, Problem, ProofFailure, StoredKey};
-
-/// Names one try to connect; what happened to an earlier one no longer matters.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Attempt(pub u32);
+use super::{Connection, Phase, RelayKind, Settings};
+use crate::interface::{Attempt, Effect, HelloAnswer, ProofFailure, StoredKey};
+use crate::state::problem::Problem;
 
 /// How long to rest after what listens was not believed; each time twice as long.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
 
-/// As much as a tooltip shows.
-const MAX_NOTICE: usize = 500;
-
-#[derive(Debug, Default)]
-pub(super) struct Connection {
-    /// `None` until the settings have been read.
-    settings: Option<Settings>,
-    attempt: Attempt,
-    phase: Phase,
-    relay: RelayKind,
-    /// The key of this attempt.
-    key: Option<PairingKey>,
-    problem: Problem,
-    /// How often what listens was not believed, one after another.
-    failed_proofs: u32,
-    /// What the relay wants the user to know.
-    notice: Option<String>,
-}
-
-#[derive(Debug)]
-struct Settings {
-    /// The user's choice.
-    port: Option<u16>,
-    /// What came with the key.
-    port_of_key: Option<u16>,
-    hello: ExtensionHello,
-}
-
-impl Settings {
-    fn port(&self) -> u16 {
-        self.port.or(self.port_of_key).unwrap_or(DEFAULT_PORT)
-    }
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// No relay was found; it will be looked for again.
-    #[default]
-    Idle,
-    /// The key is being read.
-    ReadingKey,
-    Probing,
-    /// As [`Phase::Probing`], for an extension that has a key.
-    AskingHello,
-    Opening,
-    Open,
-    /// The relay serves another worker; we come back when that one has left.
-    Displaced,
-}
-
-/// What is known of a relay. One that knows our features says the window mode before all else.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum RelayKind {
-    #[default]
-    Unknown,
-    Ours,
-    Older,
-}
-
 impl Connection {
-    pub(super) fn start<P>(
+    pub(crate) fn start<P>(
         &mut self,
         port: Option<u16>,
         hello: ExtensionHello,
@@ -85,7 +23,7 @@ impl Connection {
         self.look_for_relay(effects);
     }
 
-    pub(super) fn change_port<P>(&mut self, port: Option<u16>, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn change_port<P>(&mut self, port: Option<u16>, effects: &mut Vec<Effect<P>>) {
         let Some(settings) = &mut self.settings else { return };
         let last = settings.port();
         settings.port = port;
@@ -95,7 +33,7 @@ impl Connection {
     }
 
     /// There is another key than the one that was used.
-    pub(super) fn key_changed<P>(&mut self, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn key_changed<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         if self.settings.is_some() {
             self.start_over(effects);
         }
@@ -112,7 +50,7 @@ impl Connection {
     }
 
     /// Looks for the relay if none is there; with an attempt, only on its behalf.
-    pub(super) fn retry<P>(&mut self, attempt: Option<Attempt>, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn retry<P>(&mut self, attempt: Option<Attempt>, effects: &mut Vec<Effect<P>>) {
         if attempt.is_some_and(|attempt| attempt != self.attempt) {
             return;
         }
@@ -134,7 +72,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn probed<P>(
+    pub(crate) fn probed<P>(
         &mut self,
         attempt: Attempt,
         found: bool,
@@ -155,7 +93,7 @@ impl Connection {
     }
 
     /// What is known of a key decides how the relay is spoken to.
-    pub(super) fn key_read<P>(
+    pub(crate) fn key_read<P>(
         &mut self,
         attempt: Attempt,
         stored: StoredKey,
@@ -183,7 +121,7 @@ impl Connection {
     }
 
     /// Who listens has said what it is, which it may not be.
-    pub(super) fn hello_answered<P>(
+    pub(crate) fn hello_answered<P>(
         &mut self,
         attempt: Attempt,
         answer: &HelloAnswer,
@@ -224,7 +162,7 @@ impl Connection {
     }
 
     /// What listens was not believed. Whether this is news.
-    pub(super) fn relay_unproven<P>(
+    pub(crate) fn relay_unproven<P>(
         &mut self,
         attempt: Attempt,
         why: ProofFailure,
@@ -239,7 +177,7 @@ impl Connection {
     }
 
     /// Whether the relay has an extension is known; if not, or if it has gone, it is our turn.
-    pub(super) fn status_answered<P>(
+    pub(crate) fn status_answered<P>(
         &mut self,
         attempt: Attempt,
         is_taken: bool,
@@ -256,7 +194,7 @@ impl Connection {
     }
 
     /// Whether this is news.
-    pub(super) fn opened(&mut self, attempt: Attempt) -> bool {
+    pub(crate) fn opened(&mut self, attempt: Attempt) -> bool {
         let news = attempt == self.attempt && self.phase == Phase::Opening;
         if news {
             self.phase = Phase::Open;
@@ -267,42 +205,8 @@ impl Connection {
         news
     }
 
-    pub(super) fn mark_as_ours(&mut self) {
-        self.relay = RelayKind::Ours;
-    }
-
-    /// A relay has pinged: that is long after it first spoke. Whether it turns out to be older is
-    /// news once.
-    pub(super) fn mark_as_older(&mut self) -> bool {
-        let news = self.relay == RelayKind::Unknown;
-        if news {
-            self.relay = RelayKind::Older;
-        }
-        news
-    }
-
-    pub(super) fn set_notice(&mut self, notice: Option<String>) {
-        self.notice = notice.map(|mut text| {
-            text.truncate(text.floor_char_boundary(MAX_NOTICE));
-            text
-        });
-    }
-
-    /// What the relay wants the user to know, while it is there.
-    pub(super) fn notice(&self) -> Option<&str> {
-        self.notice.as_deref().filter(|_| self.is_open())
-    }
-
-    pub(super) fn relay_is_ours(&self) -> bool {
-        self.relay == RelayKind::Ours
-    }
-
-    pub(super) fn relay_is_older(&self) -> bool {
-        self.is_open() && self.relay == RelayKind::Older
-    }
-
     /// Whether this is news.
-    pub(super) fn closed<P>(
+    pub(crate) fn closed<P>(
         &mut self,
         attempt: Attempt,
         code: u16,
@@ -326,62 +230,6 @@ impl Connection {
             }
         }
         news
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        self.phase == Phase::Open
-    }
-
-    pub(super) fn is_open_for(&self, attempt: Attempt) -> bool {
-        self.is_open() && attempt == self.attempt
-    }
-
-    /// Whether the relay is there, or known not to be.
-    pub(super) fn is_settled(&self) -> bool {
-        match self.phase {
-            Phase::Idle => self.settings.is_some(),
-            Phase::Open | Phase::Displaced => true,
-            Phase::ReadingKey | Phase::Probing | Phase::AskingHello | Phase::Opening => false,
-        }
-    }
-
-    pub(super) fn status_name(&self) -> &'static str {
-        match self.phase {
-            Phase::Idle => "idle",
-            Phase::ReadingKey | Phase::Probing | Phase::AskingHello | Phase::Opening => {
-                "connecting"
-            }
-            Phase::Open => "connected",
-            Phase::Displaced => "extension-replaced",
-        }
-    }
-
-    pub(super) fn is_displaced(&self) -> bool {
-        self.phase == Phase::Displaced
-    }
-
-    /// What keeps the extension from its relay, while it is kept from it.
-    pub(super) fn problem(&self) -> Problem {
-        match (self.problem, self.phase) {
-            (_, Phase::Open) => Problem::None,
-            (Problem::Refused, phase) if phase != Phase::Idle => Problem::None,
-            // It stays as it is while the relay is looked for again.
-            (problem, _) => problem,
-        }
-    }
-
-    /// Whether the relay has proven itself, and the extension to it.
-    pub(super) fn is_proven(&self) -> bool {
-        self.is_open() && self.key.is_some()
-    }
-
-    /// Where the relay is looked for, once that is known.
-    pub(super) fn port(&self) -> Option<u16> {
-        self.settings.as_ref().map(Settings::port)
-    }
-
-    pub(super) fn attempt(&self) -> Attempt {
-        self.attempt
     }
 
     fn look_for_relay<P>(&mut self, effects: &mut Vec<Effect<P>>) {

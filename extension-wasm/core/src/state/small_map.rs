@@ -1,10 +1,8 @@
 //! Collections of a few things in the order of their keys. With `BTreeMap` and `BTreeSet` in their
 //! place, the worker would be an eighth larger.
 
-use serde::{Deserialize, Serialize};
-
 #[derive(Debug)]
-pub(super) struct SmallMap<K, V>(Vec<(K, V)>);
+pub(crate) struct SmallMap<K, V>(Vec<(K, V)>);
 
 impl<K, V> Default for SmallMap<K, V> {
     fn default() -> Self {
@@ -13,26 +11,26 @@ impl<K, V> Default for SmallMap<K, V> {
 }
 
 impl<K: Ord + Copy, V> SmallMap<K, V> {
-    pub(super) fn insert(&mut self, key: K, value: V) {
+    pub(crate) fn insert(&mut self, key: K, value: V) {
         match self.position(key) {
             Ok(index) => self.0[index].1 = value,
             Err(index) => self.0.insert(index, (key, value)),
         }
     }
 
-    pub(super) fn remove(&mut self, key: K) -> Option<V> {
+    pub(crate) fn remove(&mut self, key: K) -> Option<V> {
         self.position(key).ok().map(|index| self.0.remove(index).1)
     }
 
-    pub(super) fn get(&self, key: K) -> Option<&V> {
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
         self.position(key).ok().map(|index| &self.0[index].1)
     }
 
-    pub(super) fn get_mut(&mut self, key: K) -> Option<&mut V> {
+    pub(crate) fn get_mut(&mut self, key: K) -> Option<&mut V> {
         self.position(key).ok().map(|index| &mut self.0[index].1)
     }
 
-    pub(super) fn get_or_default(&mut self, key: K) -> &mut V
+    pub(crate) fn get_or_default(&mut self, key: K) -> &mut V
     where
         V: Default,
     {
@@ -43,12 +41,12 @@ impl<K: Ord + Copy, V> SmallMap<K, V> {
         &mut self.0[index].1
     }
 
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> {
         self.0.iter().map(|(key, value)| (*key, value))
     }
 
     /// Takes out what is not to be kept, and gives its keys.
-    pub(super) fn retain(&mut self, mut is_kept: impl FnMut(K, &V) -> bool) -> Vec<K> {
+    pub(crate) fn retain(&mut self, mut is_kept: impl FnMut(K, &V) -> bool) -> Vec<K> {
         let gone = self.0.extract_if(.., |(key, value)| !is_kept(*key, value));
         gone.map(|(key, _)| key).collect()
     }
@@ -58,9 +56,8 @@ impl<K: Ord + Copy, V> SmallMap<K, V> {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct SmallSet<T>(Vec<T>);
+#[derive(Debug)]
+pub(crate) struct SmallSet<T>(Vec<T>);
 
 impl<T> Default for SmallSet<T> {
     fn default() -> Self {
@@ -69,32 +66,32 @@ impl<T> Default for SmallSet<T> {
 }
 
 impl<T: Ord + Copy> SmallSet<T> {
-    pub(super) fn insert(&mut self, item: T) {
+    pub(crate) fn insert(&mut self, item: T) {
         if let Err(index) = self.0.binary_search(&item) {
             self.0.insert(index, item);
         }
     }
 
     /// Tells whether it was there.
-    pub(super) fn remove(&mut self, item: T) -> bool {
+    pub(crate) fn remove(&mut self, item: T) -> bool {
         let position = self.0.binary_search(&item);
         position.map(|index| self.0.remove(index)).is_ok()
     }
 
-    pub(super) fn contains(&self, item: T) -> bool {
+    pub(crate) fn contains(&self, item: T) -> bool {
         self.0.binary_search(&item).is_ok()
     }
 
-    pub(super) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
+    pub(crate) fn extend(&mut self, items: impl IntoIterator<Item = T>) {
         items.into_iter().for_each(|item| self.insert(item));
     }
 
-    pub(super) fn as_slice(&self) -> &[T] {
+    pub(crate) fn as_slice(&self) -> &[T] {
         &self.0
     }
 
     /// Takes all out.
-    pub(super) fn take(&mut self) -> Vec<T> {
+    pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
     }
 }

@@ -9,18 +9,13 @@
 
 use std::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
-use super::{Effect, SmallSet};
-
-/// A tab group, by `chrome.tabGroups` id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct GroupId(pub i32);
+use super::SmallSet;
+use crate::interface::{Effect, GroupId};
 
 #[derive(Debug)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     enabled: bool,
     /// The groups we made, one for each window.
     ours: SmallSet<GroupId>,
@@ -40,7 +35,7 @@ pub(super) struct Groups {
 
 /// What a tab's change of group means.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum GroupChange {
+pub(crate) enum GroupChange {
     /// Somebody put it among the controlled tabs.
     Joined,
     /// It is no longer among them. Chrome says so before it says that the tab came along to another
@@ -65,24 +60,24 @@ impl Default for Groups {
 }
 
 impl Groups {
-    pub(super) fn enable(&mut self, enabled: bool) {
+    pub(crate) fn enable(&mut self, enabled: bool) {
         self.enabled = enabled;
     }
 
-    pub(super) fn ours(&self) -> Vec<GroupId> {
+    pub(crate) fn ours(&self) -> Vec<GroupId> {
         self.ours.as_slice().to_vec()
     }
 
-    pub(super) fn members(&self) -> Vec<TabId> {
+    pub(crate) fn members(&self) -> Vec<TabId> {
         self.members.as_slice().to_vec()
     }
 
-    pub(super) fn restore(&mut self, ours: Vec<GroupId>, members: Vec<TabId>) {
+    pub(crate) fn restore(&mut self, ours: Vec<GroupId>, members: Vec<TabId>) {
         self.ours.extend(ours);
         self.members.extend(members);
     }
 
-    pub(super) fn add<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn add<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         if self.enabled {
             self.queue.push_back(tab);
             self.group_next(effects);
@@ -90,7 +85,7 @@ impl Groups {
     }
 
     /// The group that a tab was put into; `None` if it stayed where the user has it.
-    pub(super) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
         let tab = self.grouping.take();
         self.ours.extend(group);
         match (tab, std::mem::take(&mut self.is_released)) {
@@ -103,7 +98,7 @@ impl Groups {
         effects.extend(unclassified.into_iter().map(|tab| Effect::ReadGroup { tab }));
     }
 
-    pub(super) fn remove<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn remove<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.queue.retain(|queued| *queued != tab);
         self.moved.remove(tab);
         self.unclassified.remove(tab);
@@ -114,17 +109,17 @@ impl Groups {
     }
 
     /// Chrome has put another tab in the place of one.
-    pub(super) fn replaced(&mut self, old: TabId, new: TabId) {
+    pub(crate) fn replaced(&mut self, old: TabId, new: TabId) {
         if self.members.remove(old) {
             self.members.insert(new);
         }
     }
 
-    pub(super) fn moved(&mut self, tab: TabId) {
+    pub(crate) fn moved(&mut self, tab: TabId) {
         self.moved.insert(tab);
     }
 
-    pub(super) fn classify(
+    pub(crate) fn classify(
         &mut self,
         tab: TabId,
         group: Option<GroupId>,
@@ -154,7 +149,7 @@ impl Groups {
     }
 
     /// Whether a tab that left its group came along to another window, and is grouped there.
-    pub(super) fn regroup_moved_tab<P>(
+    pub(crate) fn regroup_moved_tab<P>(
         &mut self,
         tab: TabId,
         effects: &mut Vec<Effect<P>>,
@@ -170,7 +165,7 @@ impl Groups {
         self.enabled && group.is_some_and(|group| self.ours.contains(group))
     }
 
-    pub(super) fn group_removed(&mut self, group: GroupId) {
+    pub(crate) fn group_removed(&mut self, group: GroupId) {
         self.ours.remove(group);
     }
 

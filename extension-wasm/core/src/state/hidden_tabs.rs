@@ -8,13 +8,14 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload, TabId};
 
-use super::{Debuggee, Effect, RequestRef, SmallMap};
+use super::SmallMap;
+use crate::interface::{Debuggee, Effect, RequestRef, StoredTabUse};
 
 /// How often a screenshot is drawn for.
 const MAX_FORCED_FRAMES: u32 = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct HiddenTabs(SmallMap<TabId, TabUse>);
+pub(crate) struct HiddenTabs(SmallMap<TabId, TabUse>);
 
 #[derive(Debug, Default)]
 struct TabUse {
@@ -30,17 +31,8 @@ struct TabUse {
     client_focuses: bool,
 }
 
-/// What of a use the next worker has to know.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct StoredTabUse {
-    tab_id: TabId,
-    client_casts: bool,
-    client_focuses: bool,
-}
-
 impl HiddenTabs {
-    pub(super) fn stored(&self) -> Vec<StoredTabUse> {
+    pub(crate) fn stored(&self) -> Vec<StoredTabUse> {
         let stored = |(tab_id, tab_use): (TabId, &TabUse)| StoredTabUse {
             tab_id,
             client_casts: tab_use.client_casts,
@@ -49,14 +41,14 @@ impl HiddenTabs {
         self.0.iter().map(stored).collect()
     }
 
-    pub(super) fn restore(&mut self, uses: Vec<StoredTabUse>) {
+    pub(crate) fn restore(&mut self, uses: Vec<StoredTabUse>) {
         for StoredTabUse { tab_id, client_casts, client_focuses } in uses {
             self.0.insert(tab_id, TabUse { client_casts, client_focuses, ..TabUse::default() });
         }
     }
 
     /// Whether a command changes what the next worker has to know.
-    pub(super) fn changes_stored_use(method: &str) -> bool {
+    pub(crate) fn changes_stored_use(method: &str) -> bool {
         matches!(
             method,
             "Page.startScreencast" | "Page.stopScreencast" | "Emulation.setFocusEmulationEnabled"
@@ -64,7 +56,7 @@ impl HiddenTabs {
     }
 
     /// A command is about to run in a tab: does what must be done before it.
-    pub(super) fn before_command<P: Payload>(
+    pub(crate) fn before_command<P: Payload>(
         &mut self,
         tab: TabId,
         method: &str,
@@ -110,7 +102,7 @@ impl HiddenTabs {
 
     /// Some time has passed since a use: the tab rests, unless it has been used again or is still
     /// busy with what it was asked.
-    pub(super) fn stop_rendering<P: Payload>(
+    pub(crate) fn stop_rendering<P: Payload>(
         &mut self,
         tab: TabId,
         uses: u64,
@@ -133,7 +125,7 @@ impl HiddenTabs {
 
     /// A screenshot waits for a frame, which Chrome forgets at times where a page has hardly changed.
     /// A screencast that begins draws one. One of the client's own is left alone.
-    pub(super) fn force_frame<P: Payload>(
+    pub(crate) fn force_frame<P: Payload>(
         &mut self,
         tab: TabId,
         request: RequestRef,
@@ -155,7 +147,7 @@ impl HiddenTabs {
     }
 
     /// The debugger is off, and with it all that it did.
-    pub(super) fn forget(&mut self, tab: TabId) {
+    pub(crate) fn forget(&mut self, tab: TabId) {
         self.0.remove(tab);
     }
 }

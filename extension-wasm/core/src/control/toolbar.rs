@@ -1,71 +1,36 @@
-//! What the toolbar shows for each tab.
-//!
-//! Chrome loads an icon's pictures before it shows them, so two changes in a row may land in either
-//! order. One change at a time, and the last one wanted wins.
+//! What the toolbar says about each tab.
 
 use shared_protocol::{Payload, TabId};
 
-use super::tabs::{Attaching, TabState};
-use super::{Effect, Worker};
-
-/// What the toolbar shows for one tab.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolbarState {
-    /// The picture.
-    pub icon: Icon,
-    /// A few letters on the picture, or none.
-    pub badge: &'static str,
-    /// The words, when the mouse rests on it.
-    pub title: String,
-}
-
-/// The picture in the toolbar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Icon {
-    /// Not controlled.
-    Black,
-    /// On its way to being controlled.
-    Grey,
-    /// Controlled.
-    Green,
-}
-
-/// The changes under way, and for each the one that must follow it.
-#[derive(Debug, Default)]
-pub(super) struct Toolbar(Vec<(TabId, Option<ToolbarState>)>);
-
-impl Toolbar {
-    pub(super) fn show<P>(
-        &mut self,
-        tab: TabId,
-        state: ToolbarState,
-        effects: &mut Vec<Effect<P>>,
-    ) {
-        match self.0.iter_mut().find(|(shown, _)| *shown == tab) {
-            Some((_, next)) => *next = Some(state),
-            None => {
-                self.0.push((tab, None));
-                effects.push(Effect::ShowToolbar { tab, state });
-            }
-        }
-    }
-
-    /// A change is done; the next one may go.
-    pub(super) fn shown<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
-        let Some(index) = self.0.iter().position(|(shown, _)| *shown == tab) else { return };
-        if let (tab, Some(next)) = self.0.swap_remove(index) {
-            self.show(tab, next, effects);
-        }
-    }
-
-    pub(super) fn is_settled(&self, tab: TabId) -> bool {
-        self.0.iter().all(|(shown, _)| *shown != tab)
-    }
-}
+use crate::interface::{Effect, Icon, ToolbarState, Unresponsive};
+use crate::state::{Attaching, TabState};
+use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
+    pub(crate) fn show_all(&mut self, effects: &mut Vec<Effect<P>>) {
+        for tab in self.tabs.ids() {
+            self.show(tab, effects);
+        }
+    }
+
+    /// Shows trouble with the key also where no tab is controlled.
+    pub(crate) fn show_problem(&mut self, effects: &mut Vec<Effect<P>>) {
+        let problem = self.connection.problem();
+        let text = self.connection.port().and_then(|port| problem.text(port));
+        let text = text.filter(|_| problem.is_about_key());
+        if self.shown_problem != text {
+            self.shown_problem.clone_from(&text);
+            effects.push(Effect::ShowProblem { text });
+        }
+    }
+
+    pub(crate) fn show(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        let state = self.toolbar_state(tab);
+        self.toolbar.show(tab, state, effects);
+    }
+
     /// What the toolbar is to show for a tab now.
-    pub(super) fn toolbar_state(&self, tab: TabId) -> ToolbarState {
+    pub(crate) fn toolbar_state(&self, tab: TabId) -> ToolbarState {
         let is_open = self.connection.is_open();
         let controlled = self.connection.notice().map_or_else(
             || "this tab is controlled; click to release it".to_owned(),
@@ -123,5 +88,16 @@ impl<P: Payload> Worker<P> {
                 (Some(_), _) => (Icon::Grey, "", "connecting"),
             };
         ToolbarState { icon, badge, title: format!("Playwriter: {title}") }
+    }
+}
+
+impl Unresponsive {
+    pub(crate) fn tooltip(self) -> &'static str {
+        match self {
+            Self::Discarded => "Chrome put this tab to sleep; it is controlled when it is reloaded",
+            Self::Blocked => {
+                "this page does not answer; it is controlled when its dialog is closed"
+            }
+        }
     }
 }

@@ -4,45 +4,18 @@
 
 use std::collections::VecDeque;
 
-use shared_protocol::{CdpEvent, ExtensionMessage, Payload};
-
-use super::{Effect, Worker};
+use shared_protocol::CdpEvent;
 
 /// How many events are kept; the oldest go first. A worker is away for a second or two.
 const MAX_EVENTS: usize = 4096;
 
 #[derive(Debug)]
-pub(super) struct EventBuffer<P> {
+pub(crate) struct EventBuffer<P> {
     /// Whether there is a relay whose clients wait.
     is_buffering: bool,
     events: VecDeque<CdpEvent<P>>,
     /// How many were too many.
     dropped: usize,
-}
-
-impl<P: Payload> Worker<P> {
-    /// Tells the relay what happened, as soon as it can be told.
-    pub(super) fn send_event(&mut self, event: CdpEvent<P>, effects: &mut Vec<Effect<P>>) {
-        if self.connection.is_open() {
-            effects.push(Effect::Send(ExtensionMessage::Event(event)));
-        } else {
-            self.event_buffer.push(event);
-        }
-    }
-
-    /// Tells what happened meanwhile in the tabs that are still there.
-    pub(super) fn send_buffered_events(&mut self, effects: &mut Vec<Effect<P>>) {
-        let (events, dropped) = self.event_buffer.take();
-        for event in events {
-            let session = event.session_id.as_ref();
-            if session.is_none_or(|session| self.tabs.find_session(session).is_some()) {
-                effects.push(Effect::Send(ExtensionMessage::Event(event)));
-            }
-        }
-        if dropped > 0 {
-            self.log(format!("{dropped} events of controlled tabs were lost"), effects);
-        }
-    }
 }
 
 impl<P> Default for EventBuffer<P> {
@@ -53,11 +26,11 @@ impl<P> Default for EventBuffer<P> {
 
 impl<P> EventBuffer<P> {
     /// The relay may be there, and its clients with it.
-    pub(super) fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.is_buffering = true;
     }
 
-    pub(super) fn push(&mut self, event: CdpEvent<P>) {
+    pub(crate) fn push(&mut self, event: CdpEvent<P>) {
         if !self.is_buffering || !is_worth_buffering(&event.method) {
             return;
         }
@@ -70,7 +43,7 @@ impl<P> EventBuffer<P> {
 
     /// Gives what was kept, oldest first, and how many events were lost. Nothing is kept from then
     /// on.
-    pub(super) fn take(&mut self) -> (VecDeque<CdpEvent<P>>, usize) {
+    pub(crate) fn take(&mut self) -> (VecDeque<CdpEvent<P>>, usize) {
         let Self { events, dropped, .. } = std::mem::take(self);
         (events, dropped)
     }

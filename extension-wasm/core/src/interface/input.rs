@@ -6,8 +6,7 @@ use shared_protocol::{
 };
 
 use super::{
-    Attempt, GroupId, HelloAnswer, ProofFailure, RequestRef, Settings, Snapshot, StoredKey,
-    Unresponsive, WindowId,
+    Attempt, GroupId, HelloAnswer, ProofFailure, RequestRef, Snapshot, StoredKey, WindowId,
 };
 
 /// What happened outside.
@@ -191,4 +190,22 @@ pub enum Input<P> {
     ToolbarShown {
         tab: TabId,
     },
+}
+
+/// What the user can set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// Where the relay listens, if the user has said so.
+    pub port: Option<u16>,
+    /// Whether controlled tabs are put into a group.
+    pub tab_groups: bool,
+}
+
+/// Why a tab does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unresponsive {
+    /// Chrome put it to sleep, and wakes it when somebody looks at it.
+    Discarded,
+    /// It shows a dialog, or is at work without a pause.
+    Blocked,
 }

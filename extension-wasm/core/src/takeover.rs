@@ -1,86 +1,15 @@
-//! What survives the worker's death. Chrome ends a worker whenever it likes; the debugger stays
+//! Taking over from an earlier worker. Chrome ends a worker whenever it likes; the debugger stays
 //! attached, and the next worker takes over where this one left.
 
-use serde::{Deserialize, Serialize};
-use shared_protocol::{AttachedToTarget, Payload, PermissionName, SessionId, TabId, TargetInfo};
+use shared_protocol::{Payload, SessionId, TabId, TargetInfo};
 
-use super::groups::GroupId;
-use super::hidden_tabs::StoredTabUse;
-use super::tabs::{Child, TabState};
-use super::windows::Windows;
-use super::{Effect, Input, Worker};
-
-/// Everything that the next worker has to know, as it lies in `chrome.storage.session`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
-pub struct Snapshot<P> {
-    /// So that no session's name is used twice.
-    last_session: u32,
-    /// The attached tabs, in order.
-    pub tabs: Vec<StoredTab<P>>,
-    /// Tabs that wait for a relay.
-    waiting: Vec<TabId>,
-    /// Tabs that are to be taken back, or were just being taken.
-    pub lost: Vec<TabId>,
-    uses: Vec<StoredTabUse>,
-    children: Vec<StoredChild<P>>,
-    groups: Vec<GroupId>,
-    grouped_tabs: Vec<TabId>,
-    windows: Windows,
-    /// Settings that are to be given back.
-    permissions: Vec<PermissionName>,
-    /// Downloads that the relay was told of.
-    downloads: Vec<i64>,
-    /// What tabs are to be told about their children from the start.
-    auto_attach: Option<P>,
-}
-
-/// An attached tab.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
-pub struct StoredTab<P> {
-    /// The tab.
-    pub tab_id: TabId,
-    session_id: SessionId,
-    #[serde(default)]
-    crashed: bool,
-    /// What it showed; better known by asking again.
-    pub target_info: TargetInfo<P>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
-struct StoredChild<P> {
-    tab_id: TabId,
-    parent: Option<SessionId>,
-    attached: AttachedToTarget<P>,
-}
-
-impl<P> Default for Snapshot<P> {
-    fn default() -> Self {
-        Self {
-            last_session: 0,
-            tabs: Vec::new(),
-            waiting: Vec::new(),
-            lost: Vec::new(),
-            uses: Vec::new(),
-            children: Vec::new(),
-            groups: Vec::new(),
-            grouped_tabs: Vec::new(),
-            windows: Windows::default(),
-            permissions: Vec::new(),
-            downloads: Vec::new(),
-            auto_attach: None,
-        }
-    }
-}
+use crate::interface::{Effect, Input, Snapshot, StoredChild, StoredTab};
+use crate::state::{Child, TabState};
+use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
     /// Keeps an input for after the start; gives it back if the worker has started.
-    pub(super) fn keep_for_later(&mut self, input: Input<P>) -> Option<Input<P>> {
+    pub(crate) fn keep_for_later(&mut self, input: Input<P>) -> Option<Input<P>> {
         match (&mut self.backlog, input) {
             (None, input) | (Some(_), input @ Input::Started { .. }) => Some(input),
             (Some(backlog), input) => {
@@ -90,10 +19,10 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    pub(super) fn restore(&mut self, snapshot: Snapshot<P>, effects: &mut Vec<Effect<P>>) {
+    pub(crate) fn restore(&mut self, snapshot: Snapshot<P>, effects: &mut Vec<Effect<P>>) {
         self.tabs.continue_sessions_from(snapshot.last_session);
         self.groups.restore(snapshot.groups, snapshot.grouped_tabs);
-        self.windows = snapshot.windows;
+        self.windows.restore(snapshot.windows);
         self.auto_attach = snapshot.auto_attach;
         self.downloads.restore(snapshot.downloads);
         self.hidden_tabs.restore(snapshot.uses);
@@ -122,7 +51,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    pub(super) fn snapshot(&self) -> Snapshot<P> {
+    pub(crate) fn snapshot(&self) -> Snapshot<P> {
         let tab = |(tab_id, session, info): (TabId, &SessionId, &TargetInfo<P>)| StoredTab {
             tab_id,
             session_id: session.clone(),
@@ -153,7 +82,7 @@ impl<P: Payload> Worker<P> {
             children: self.tabs.children().iter().map(child).collect(),
             groups: self.groups.ours(),
             grouped_tabs: self.groups.members(),
-            windows: self.windows.clone(),
+            windows: self.windows.stored(),
             permissions: self.permissions.changed(),
             downloads: self.downloads.reported(),
             auto_attach: self.auto_attach.clone(),

@@ -1,0 +1,46 @@
+//! Undoing what clients left in tabs.
+
+use serde::Serialize;
+use shared_protocol::{Payload, TabId, reset_commands};
+
+use crate::interface::{Debuggee, Effect};
+use crate::worker::Worker;
+
+/// How many scripts for new documents are taken from a tab: these at least, and at most.
+const MIN_SCRIPTS: u32 = 16;
+
+const MAX_SCRIPTS: u32 = 200;
+
+impl<P: Payload> Worker<P> {
+    pub(crate) fn clean_up_tabs(&mut self, effects: &mut Vec<Effect<P>>) {
+        let tabs: Vec<TabId> = self.tabs.attached_tabs().map(|(tab, ..)| tab).collect();
+        for tab in tabs {
+            self.clean_up_tab(tab, effects);
+        }
+        self.scripts_added = 0;
+    }
+
+    /// Undoes what clients left in a tab whose relay has gone without a word.
+    fn clean_up_tab(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
+        self.hidden_tabs.forget(tab);
+        for (method, params) in reset_commands() {
+            let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
+            effects.push(Effect::RunCommand { request: None, debuggee, method, params });
+        }
+        // Chrome numbers a tab's scripts from 1 on and tells of none; an earlier worker may have
+        // given it some, too.
+        for number in 1..=self.scripts_added.clamp(MIN_SCRIPTS, MAX_SCRIPTS) {
+            effects.push(Effect::RunCommand {
+                request: None,
+                debuggee: Debuggee::tab(tab),
+                method: "Page.removeScriptToEvaluateOnNewDocument".to_owned(),
+                params: P::write(&Script { identifier: number.to_string() }).ok(),
+            });
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Script {
+    identifier: String,
+}

@@ -1,0 +1,63 @@
+//! The events about targets that are told to the relay, and the addresses in them.
+
+use serde::Serialize;
+use shared_protocol::{
+    AttachedToTarget, CdpEvent, DetachedFromTarget, ExtensionMessage, Extra, Payload, SessionId,
+    TabId, TargetInfo,
+};
+
+use crate::interface::{Debuggee, Effect};
+
+pub(crate) const BLANK: &str = "about:blank";
+
+pub(crate) fn lacks_url<P>(info: &TargetInfo<P>) -> bool {
+    info.url.is_empty() || info.url == ":"
+}
+
+/// Playwright waits for ever for a page that is announced with no address.
+pub(crate) fn with_url<P>(mut info: TargetInfo<P>) -> TargetInfo<P> {
+    if lacks_url(&info) {
+        info.url = BLANK.to_owned();
+    }
+    info
+}
+
+pub(crate) fn attached_event<P: Payload>(
+    session_id: SessionId,
+    target_info: TargetInfo<P>,
+) -> Effect<P> {
+    let attached = AttachedToTarget {
+        session_id,
+        target_info: TargetInfo { attached: true, ..target_info },
+        waiting_for_debugger: false,
+        extra: Extra::default(),
+    };
+    Effect::Send(ExtensionMessage::Event(event("Target.attachedToTarget", &attached)))
+}
+
+pub(crate) fn event<P: Payload>(method: &str, params: &impl Serialize) -> CdpEvent<P> {
+    CdpEvent {
+        session_id: None,
+        method: method.to_owned(),
+        params: P::write(params).ok(),
+        extra: Extra::default(),
+    }
+}
+
+pub(crate) fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> DetachedFromTarget<P> {
+    DetachedFromTarget { session_id, target_id: Some(info.target_id), extra: Extra::default() }
+}
+
+/// A command of our own, whose answer nobody wants.
+pub(crate) fn internal_command<P>(
+    tab_id: TabId,
+    session_id: Option<SessionId>,
+    method: &str,
+) -> Effect<P> {
+    Effect::RunCommand {
+        request: None,
+        debuggee: Debuggee { tab_id, session_id },
+        method: method.to_owned(),
+        params: None,
+    }
+}

@@ -1,0 +1,64 @@
+//! A relay that comes, and one that has gone for good.
+
+use shared_protocol::{CdpEvent, ExtensionMessage, Extra, Payload};
+
+use crate::interface::Effect;
+use crate::messages::attached_event;
+use crate::state::{Attaching, TabState};
+use crate::worker::Worker;
+
+impl<P: Payload> Worker<P> {
+    /// Announces all that is controlled before anything else is said.
+    pub(crate) fn relay_connected(&mut self, effects: &mut Vec<Effect<P>>) {
+        self.in_flight.keep(self.connection.attempt());
+        for (_, session, info) in self.tabs.attached_tabs() {
+            effects.push(attached_event(session.clone(), info.clone()));
+        }
+        for child in self.tabs.children() {
+            let session_id = child.parent.clone().or_else(|| self.tabs.session(child.tab).cloned());
+            effects.push(Effect::Send(ExtensionMessage::Event(CdpEvent {
+                session_id,
+                method: "Target.attachedToTarget".to_owned(),
+                params: P::write(&child.attached).ok(),
+                extra: Extra::default(),
+            })));
+        }
+        self.send_buffered_events(effects);
+        effects.push(Effect::Send(ExtensionMessage::Ready));
+        for id in self.tabs.ids() {
+            match self.tabs.get(id).map(|tab| &tab.state) {
+                Some(TabState::Waiting) => self.attach(id, Attaching::default(), effects),
+                _ => self.show(id, effects),
+            }
+        }
+    }
+
+    /// Tells what happened meanwhile in the tabs that are still there.
+    pub(crate) fn send_buffered_events(&mut self, effects: &mut Vec<Effect<P>>) {
+        let (events, dropped) = self.event_buffer.take();
+        for event in events {
+            let session = event.session_id.as_ref();
+            if session.is_none_or(|session| self.tabs.find_session(session).is_some()) {
+                effects.push(Effect::Send(ExtensionMessage::Event(event)));
+            }
+        }
+        if dropped > 0 {
+            self.log(format!("{dropped} events of controlled tabs were lost"), effects);
+        }
+    }
+
+    pub(crate) fn schedule_relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
+        let attempt = self.connection.attempt();
+        self.lost_attempt = Some(attempt);
+        effects.push(Effect::GiveRelayUpLater { attempt });
+    }
+
+    /// The relay, and with it every client, has gone for good: nothing of theirs may stay.
+    pub(crate) fn relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
+        self.event_buffer.take();
+        self.clean_up_tabs(effects);
+        self.windows.close_if_unused(|_| false, effects);
+        self.permissions.reset(effects);
+        self.is_snapshot_stale = true;
+    }
+}

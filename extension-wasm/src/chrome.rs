@@ -25,9 +25,9 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::error::ChromeError;
-use crate::payload::to_js;
-use crate::time;
+use crate::js::error::ChromeError;
+use crate::js::payload::to_js;
+use crate::js::time;
 
 /// Chrome answers most calls within milliseconds; one that takes this long never answers.
 const PROMPT: Duration = Duration::from_secs(5);

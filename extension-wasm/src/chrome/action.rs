@@ -4,7 +4,7 @@ use serde::Serialize;
 use shared_protocol::TabId;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 /// Shows `icons/<name>-<size>.png` on one tab.
 pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeError> {

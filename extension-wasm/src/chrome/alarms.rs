@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 /// Wakes the worker every half minute, the shortest period that Chrome grants.
 pub(crate) async fn create(name: &str) -> Result<(), ChromeError> {

@@ -6,7 +6,7 @@ use shared_protocol::{PermissionName, PermissionRule, PermissionSetting};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 const API: &str = "contentSettings";
 

@@ -5,7 +5,7 @@ use shared_protocol::{CookieAnswers, CookieFunction, Extra};
 use wasm_bindgen::JsValue;
 
 use super::promptly;
-use crate::payload::JsPayload;
+use crate::js::payload::JsPayload;
 
 /// Calls a function with each of the details, which are the relay's to know.
 pub(crate) async fn call(

@@ -7,9 +7,9 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::{answer, argument, eventually, promptly};
-use crate::error::ChromeError;
-use crate::payload::JsPayload;
-use crate::time;
+use crate::js::error::ChromeError;
+use crate::js::payload::JsPayload;
+use crate::js::time;
 use extension_core::Debuggee;
 
 const PROTOCOL_VERSION: &str = "1.3";

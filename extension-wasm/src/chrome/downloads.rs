@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::{Extra, FoundDownload};
 
 use super::{answer, argument, promptly};
-use crate::error::ChromeError;
-use crate::payload::JsPayload;
+use crate::js::error::ChromeError;
+use crate::js::payload::JsPayload;
 
 /// The part of a download that the relay may know.
 #[derive(Default, Deserialize)]

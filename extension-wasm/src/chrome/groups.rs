@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
 use super::{answer, argument, promptly, tabs};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 use extension_core::{GroupId, WindowId};
 
 const TITLE: &str = "playwriter";

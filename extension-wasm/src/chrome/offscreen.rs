@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 /// Opens the page that wakes the worker whenever it has ended, unless it is open already.
 pub(crate) async fn keep_open(url: &str) -> Result<(), ChromeError> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use shared_protocol::TabId;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 /// Runs a script of ours in a page.
 pub(crate) async fn run_file(tab_id: TabId, file: &str) -> Result<(), ChromeError> {

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::{answer, argument, promptly};
-use crate::error::ChromeError;
-use crate::fields;
-use crate::payload::JsPayload;
+use crate::js::error::ChromeError;
+use crate::js::pairing_json;
+use crate::js::payload::JsPayload;
 use extension_core::{PairingFileRead, PairingKey, Settings, Snapshot};
 
 /// What `chrome.storage.local` holds: the user's settings, and who this installation is. A setting
@@ -47,7 +47,7 @@ pub(crate) async fn read_local() -> Result<Local, ChromeError> {
         install_id: item("installId").as_string(),
         // Whatever stands there: only nothing means that there never was a key.
         paired: !item("paired").is_undefined() || !item("pairingKey").is_undefined(),
-        given: item("pairingKey").dyn_ref().map(fields::pairing_file),
+        given: item("pairingKey").dyn_ref().map(pairing_json::pairing_file),
     })
 }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
 use super::{answer, argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 use extension_core::{GroupId, WindowId};
 
 /// `chrome.tabGroups.TAB_GROUP_ID_NONE`

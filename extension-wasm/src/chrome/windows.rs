@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::WindowState;
 
 use super::{answer, argument, promptly, tabs};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 use extension_core::{Bounds, WindowId};
 
 /// The part of a window that the relay may know.

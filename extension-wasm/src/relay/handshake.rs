@@ -12,9 +12,9 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{MessageEvent, WebSocket};
 
-use crate::crypto::{self, HmacKey};
-use crate::fields;
-use crate::time;
+use crate::js::crypto::{self, HmacKey};
+use crate::js::pairing_json;
+use crate::js::time;
 use extension_core::{PairingKey, ProofFailure};
 
 /// How long the relay may take for each of its steps.
@@ -44,8 +44,9 @@ impl Handshake {
     pub(crate) async fn answer(&self, hello: &str) -> Result<js_sys::JsString, ProofFailure> {
         let frame = self.frame().await;
         let age = time::now() - self.opened;
-        let proof =
-            frame.and_then(|frame| fields::relay_proof(&frame)).ok_or(ProofFailure::NoProof)?;
+        let proof = frame
+            .and_then(|frame| pairing_json::relay_proof(&frame))
+            .ok_or(ProofFailure::NoProof)?;
         let RelayProof { nonce, listening, proof, error } = proof;
         if error.as_deref() == Some(UNKNOWN_KEY) {
             return Err(ProofFailure::UnknownKey);
@@ -78,7 +79,7 @@ impl Handshake {
         let signed = signed_by_extension(*kid, first, &second, *port, &hash);
         let proof = Proof(key.sign(&signed).await?);
         let frame = ExtensionProof { hello: hello.to_owned(), proof };
-        Ok(fields::extension_proof(&frame).map(Into::into))
+        Ok(pairing_json::extension_proof(&frame).map(Into::into))
     }
 
     /// The next frame of the handshake. One that is too long, or of another kind, or that comes while
@@ -126,6 +127,6 @@ async fn give(handshake: &Handshake) -> Result<GivenKey, JsValue> {
         }
     })?;
     handshake.socket.send_with_str(&String::from(answer))?;
-    let given = handshake.frame().await.and_then(|frame| fields::given_key(&frame));
+    let given = handshake.frame().await.and_then(|frame| pairing_json::given_key(&frame));
     given.ok_or_else(|| "the relay gave no key".into())
 }

@@ -8,7 +8,7 @@ use shared_protocol::pairing::{
 };
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::payload::parse;
+use crate::js::payload::parse;
 use extension_core::PairingFileRead;
 
 /// Reads `pairing.json`, or what was kept like it.

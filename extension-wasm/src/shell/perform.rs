@@ -2,27 +2,22 @@
 
 use std::time::Duration;
 
-use gloo_net::http::{Method, RequestBuilder, Response};
-use js_sys::{Reflect, Uint8Array};
-use shared_protocol::http::ExtensionStatus;
-use shared_protocol::pairing::MAX_FRAME;
-use shared_protocol::{BrowserWindow, ExtensionMessage, Extra, TabId, TargetInfo};
-use wasm_bindgen::{JsCast as _, JsValue};
-use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCredentials, RequestRedirect};
+use shared_protocol::ExtensionMessage;
+use wasm_bindgen_futures::spawn_local;
 
+use super::attach::{attach, check_tab};
+use super::windows::{bring_to_front, create_tab, read_window};
+use super::{SHELL, step};
 use crate::chrome::{
-    action, content_settings, cookies, debugger, downloads, groups, scripting, storage, tabs,
-    windows,
+    action, content_settings, cookies, debugger, downloads, groups, storage, tabs, windows,
 };
-use crate::error::ChromeError;
-use crate::payload::{JsPayload, from_text};
-use crate::relay_socket::RelaySocket;
-use crate::{SHELL, fields, key, step, time};
-use extension_core::{
-    Bounds, Effect, HelloAnswer, Icon, Input, Place, RequestRef, Unresponsive, WindowId, WindowRef,
-    is_restricted_page,
-};
+use crate::js::error::{ChromeError, log_failure};
+use crate::js::payload::JsPayload;
+use crate::js::time;
+use crate::relay::probe;
+use crate::relay::socket::RelaySocket;
+use crate::stored_key;
+use extension_core::{Effect, Icon, Input, RequestRef};
 
 /// How long to rest before looking for the relay again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -41,35 +36,22 @@ const FORCE_FRAME_AFTER: Duration = Duration::from_millis(150);
 /// How long a download may take from CDP's last word on it to Chrome's.
 const DOWNLOAD_OVERDUE: Duration = Duration::from_secs(5);
 
-/// The size of the window that clients have for themselves.
-const SEPARATE_WINDOW: Bounds =
-    Bounds { left: None, top: None, width: Some(1200), height: Some(800) };
-
-/// What Chrome says of a page that has a frame of another extension in it.
-const FOREIGN_FRAME: &str = "chrome-extension:// URL of different extension";
-
-/// What Chrome says of a tab that has a debugger; perhaps it is ours.
-const ALREADY_ATTACHED: &str = "already attached";
-
-/// How long a relay on this machine may take to say that it is there.
-const PROBE_MILLISECONDS: u32 = 2000;
-
 pub(crate) fn perform(effect: Effect<JsPayload>) {
     match effect {
         Effect::Probe { attempt, port } => spawn_local(async move {
-            let found = relay_is_at(port).await;
+            let found = probe::is_relay(port).await;
             step(Input::Probed { attempt, found });
         }),
         Effect::AskStatus { attempt, port } => spawn_local(async move {
-            let is_taken = relay_is_taken_at(port).await;
+            let is_taken = probe::is_taken(port).await;
             step(Input::StatusAnswered { attempt, is_taken });
         }),
         Effect::ReadKey { attempt } => spawn_local(async move {
-            let stored = key::read().await;
+            let stored = stored_key::read().await;
             step(Input::KeyRead { attempt, stored });
         }),
         Effect::AskHello { attempt, port } => spawn_local(async move {
-            let answer = hello_at(port).await;
+            let answer = probe::ask_hello(port).await;
             step(Input::HelloAnswered { attempt, answer });
         }),
         Effect::RememberPaired => {
@@ -100,7 +82,7 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
         Effect::GiveRelayUpLater { attempt } => later(GIVE_UP, Input::RelayGivenUp { attempt }),
         Effect::AwaitOldRelay { port } => spawn_local(async move {
             // Whoever answers this has read what was sent before, and passed it on.
-            relay_is_at(port).await;
+            probe::is_relay(port).await;
             step(Input::OldRelayDrained);
         }),
         Effect::Send(message) => send(&message),
@@ -246,168 +228,10 @@ fn send(message: &ExtensionMessage<JsPayload>) {
     });
 }
 
-async fn relay_is_at(port: u16) -> bool {
-    ask_relay(port, Method::HEAD, "/").await.is_some()
-}
-
-/// A relay that does not answer serves nobody.
-async fn relay_is_taken_at(port: u16) -> bool {
-    let Some(answer) = ask_relay(port, Method::GET, "/extension/status").await else {
-        return false;
-    };
-    let text = answer.text().await.unwrap_or_default();
-    from_text::<ExtensionStatus>(&text.into()).is_ok_and(|status| status.connected)
-}
-
-/// Asks who listens. Whoever it is may send anything, for ever.
-async fn hello_at(port: u16) -> HelloAnswer {
-    let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
-    let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}/extension/hello"))
-        .redirect(RequestRedirect::Error)
-        .credentials(RequestCredentials::Omit)
-        .abort_signal(Some(&patience));
-    let Ok(answer) = request.send().await else {
-        // A redirect fails like a closed port.
-        return if relay_is_at(port).await { HelloAnswer::Other } else { HelloAnswer::NoAnswer };
-    };
-    let text = if answer.ok() { short_text(&answer).await } else { None };
-    let hello = text.and_then(|text| fields::relay_hello(&text.into()));
-    hello.map_or(HelloAnswer::Other, HelloAnswer::Relay)
-}
-
-/// The text of an answer that is not longer than any of ours.
-async fn short_text(answer: &Response) -> Option<String> {
-    let reader = ReadableStreamDefaultReader::new(&answer.body()?).ok()?;
-    let mut bytes = Vec::new();
-    loop {
-        let part = JsFuture::from(reader.read()).await.ok()?;
-        let value = Reflect::get(&part, &JsValue::from("value")).ok()?;
-        let Ok(part) = value.dyn_into::<Uint8Array>() else { break };
-        if bytes.len() + part.length() as usize > MAX_FRAME {
-            // Nobody waits for the rest to be taken back.
-            drop(reader.cancel());
-            return None;
-        }
-        bytes.extend(part.to_vec());
-    }
-    String::from_utf8(bytes).ok()
-}
-
-async fn ask_relay(port: u16, method: Method, path: &str) -> Option<Response> {
-    let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
-    let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}{path}"))
-        .method(method)
-        .abort_signal(Some(&patience));
-    request.send().await.ok().filter(Response::ok)
-}
-
-/// Attaches, and asks for what the relay has to announce. A tab that refuses is let go.
-async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
-    match debugger::attach(tab).await {
-        Err(error) if error.message.contains(FOREIGN_FRAME) => {
-            // On a page of the other extension itself, the script may not run either.
-            scripting::run_file(tab, "remove-foreign-frames.js").await.map_err(|_| error)?;
-            debugger::attach(tab).await?;
-        }
-        Err(error) if error.message.contains(ALREADY_ATTACHED) => {
-            // An earlier worker may have come this far. Only to us does our own debugger answer.
-            let info = debugger::target_info(tab).await;
-            info.map_err(|why| if is_restricted_page(&why.message) { why } else { error })?;
-        }
-        outcome => outcome?,
-    }
-    let on_unresponsive = async || {
-        let is_discarded = tabs::get(tab).await.is_ok_and(|tab| tab.discarded);
-        let reason = if is_discarded { Unresponsive::Discarded } else { Unresponsive::Blocked };
-        step(Input::TabUnresponsive { tab, reason });
-    };
-    let described = async {
-        debugger::enable_page(tab, on_unresponsive).await?;
-        debugger::target_info(tab).await
-    };
-    let described = described.await;
-    if described.is_err() {
-        log_failure(debugger::detach(tab).await);
-    }
-    described
-}
-
-fn check_tab(tab: TabId, wait: Duration) {
-    spawn_local(async move {
-        if !wait.is_zero() {
-            time::sleep(wait).await;
-        }
-        let exists = tabs::get(tab).await.is_ok();
-        step(Input::TabChecked { tab, exists });
-    });
-}
-
-async fn create_tab(url: &str, place: Place) -> Result<(TabId, Option<WindowId>), ChromeError> {
-    let new_separate_window = async || {
-        let (tab, window) = windows::create(url, SEPARATE_WINDOW).await?;
-        Ok((tab.id, Some(window)))
-    };
-    match place {
-        Place::NewSeparateWindow => new_separate_window().await,
-        Place::SeparateWindow(window) => match tabs::create(url, Some(window)).await {
-            Ok(tab) => Ok((tab.id, Some(window))),
-            // The user closed it.
-            Err(_) => new_separate_window().await,
-        },
-        Place::Beside(tab) => {
-            let window = tabs::get(tab).await.ok().and_then(|tab| tab.window_id);
-            tabs::create(url, window).await.map(|tab| (tab.id, None))
-        }
-        Place::Anywhere => match tabs::create(url, None).await {
-            Ok(tab) => Ok((tab.id, None)),
-            // A browser may run without a window.
-            Err(_) => windows::create(url, SEPARATE_WINDOW).await.map(|(tab, _)| (tab.id, None)),
-        },
-        Place::ClientWindow(bounds) => {
-            windows::create(url, bounds).await.map(|(tab, _)| (tab.id, None))
-        }
-    }
-}
-
-async fn read_window(window: WindowRef) -> Result<BrowserWindow<JsPayload>, ChromeError> {
-    let (window, content_width, content_height, hidden) = match window {
-        WindowRef::Id(window) => (Some(window), None, None, None),
-        WindowRef::OfTab(tab) => {
-            let tab = tabs::get(tab).await?;
-            (tab.window_id, tab.width, tab.height, Some(!tab.active))
-        }
-    };
-    let window = window.ok_or_else(|| tabs::without_window("tabs.get"))?;
-    let windows::Window { id, left, top, width, height, state, .. } = windows::get(window).await?;
-    Ok(BrowserWindow {
-        window_id: id.0.into(),
-        left,
-        top,
-        width,
-        height,
-        state,
-        content_width,
-        content_height,
-        hidden,
-        extra: Extra::default(),
-    })
-}
-
-async fn bring_to_front(tab: TabId) -> Result<(), ChromeError> {
-    let window = tabs::activate(tab).await?.window_id;
-    windows::focus(window.ok_or_else(|| tabs::without_window("tabs.update"))?).await
-}
-
 fn icon_name(icon: Icon) -> &'static str {
     match icon {
         Icon::Black => "black",
         Icon::Grey => "grey",
         Icon::Green => "green",
-    }
-}
-
-pub(crate) fn log_failure(outcome: Result<(), ChromeError>) {
-    if let Err(error) = outcome {
-        web_sys::console::warn_1(&error.to_string().into());
     }
 }

@@ -38,3 +38,9 @@ impl From<ChromeError> for JsValue {
         js_sys::Error::new(&error.to_string()).into()
     }
 }
+
+pub(crate) fn log_failure(outcome: Result<(), ChromeError>) {
+    if let Err(error) = outcome {
+        web_sys::console::warn_1(&error.to_string().into());
+    }
+}

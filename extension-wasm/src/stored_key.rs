@@ -7,8 +7,9 @@ use wasm_bindgen::JsValue;
 use web_sys::RequestCache;
 
 use crate::chrome::{runtime, storage};
-use crate::perform::log_failure;
-use crate::{fields, handshake};
+use crate::js::error::log_failure;
+use crate::js::pairing_json;
+use crate::relay::handshake;
 use extension_core::{PairingFileRead, StoredKey};
 
 /// Reads the key anew: the file may have been replaced since.
@@ -28,7 +29,7 @@ async fn read_file() -> PairingFileRead {
     let request = RequestBuilder::new(&url).cache(RequestCache::NoStore);
     let Ok(answer) = request.send().await else { return PairingFileRead::Missing };
     let Ok(text) = answer.text().await else { return PairingFileRead::Missing };
-    fields::pairing_file(&text.into())
+    pairing_json::pairing_file(&text.into())
 }
 
 /// Gets a key with a code that the user has pasted, and keeps it.
@@ -38,7 +39,7 @@ pub(crate) async fn get_with(code: &str, port: u16) -> Result<(), JsValue> {
         .await
         .map_err(|why| why.as_string().map_or(why, |words| js_sys::Error::new(&words).into()))?;
     let given = GivenKey { kid: key.kid, key: key.key };
-    storage::write_given_key(&fields::pairing_text(&given, port)).await?;
+    storage::write_given_key(&pairing_json::pairing_text(&given, port)).await?;
     Ok(())
 }
 

@@ -12,8 +12,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{CloseEvent, MessageEvent, UrlSearchParams, WebSocket};
 
-use crate::handshake::Handshake;
-use crate::payload::{JsPayload, from_text, to_js, to_text};
+use super::handshake::Handshake;
+use crate::js::payload::{JsPayload, from_text, to_js, to_text};
 use extension_core::{Attempt, Input, PairingKey, ProofFailure};
 
 /// More than the largest two messages: a relay that lets this much pile up does not read.

@@ -1,4 +1,5 @@
-//! What the relay wants of Chrome itself, where `chrome.debugger` does not reach.
+//! Requests of the relay that `chrome.debugger` cannot answer: windows, focus, cookies and
+//! restricted tabs.
 
 use shared_protocol::{
     CookieCalls, MAX_COOKIE_CALLS, Payload, TabId, TargetId, WindowChange, WindowQuery,
@@ -49,7 +50,7 @@ impl<P: Payload> Worker<P> {
         self.ask(request, effect, effects);
     }
 
-    /// Takes a tab off a page on which Chrome refuses all commands.
+    /// Takes a restricted tab to a blank page, or closes it.
     pub(crate) fn leave_page(
         &self,
         request: RequestRef,

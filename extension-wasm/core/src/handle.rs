@@ -15,7 +15,7 @@ impl<P: Payload> Worker<P> {
             self.show_problem(&mut effects);
         }
         if std::mem::take(&mut self.is_snapshot_stale) {
-            // Before anybody hears of it: what was said must be known to the next worker.
+            // The snapshot comes first: the next worker must know of everything that was sent.
             effects.insert(0, Effect::Persist(self.snapshot()));
         }
         effects
@@ -60,7 +60,8 @@ impl<P: Payload> Worker<P> {
             }
             Input::SocketOpened { attempt } => {
                 if self.connection.opened(attempt) {
-                    // The mode was the last relay's wish; one that has a wish says so first.
+                    // The last relay's window mode ends here. A relay that wants one sends it
+                    // before all else.
                     self.windows.set_separate(false);
                     if self.connection.is_proven() {
                         effects.push(Effect::RememberPaired);
@@ -75,7 +76,7 @@ impl<P: Payload> Worker<P> {
                     if was_open {
                         self.schedule_relay_given_up(effects);
                     }
-                    // Whoever closes with a reason of its own is still there, and its clients, too.
+                    // A relay that closes with a code of its own still runs, and so do its clients.
                     if was_open && !CloseCode::is_ours(code) {
                         self.clean_up_tabs(effects);
                     } else if was_open && !self.connection.is_displaced() {

@@ -1,7 +1,7 @@
 //! Everything that goes into the machine and comes out of it, as plain data.
 //!
-//! The shell makes inputs and performs effects; the ids and small types that they hold are here, too.
-//! Nothing in this folder decides anything, and nothing in it knows the machine.
+//! Inputs, effects, and the ids and small types that they hold. Nothing in this folder makes a
+//! decision that depends on the machine's state, and nothing in it imports another folder.
 
 mod effect;
 mod ids;

@@ -1,9 +1,10 @@
-//! The worker as a pure machine: inputs in, effects out. Runs natively in tests.
+//! The extension as a pure machine: inputs go in, effects come out. It runs natively in tests.
 //!
-//! Nothing here touches `chrome.*`, the network or a clock. Every asynchronous effect ends in
-//! exactly one input, also when it fails.
+//! Nothing here calls `chrome.*`, opens a socket or reads a clock. Every asynchronous effect ends
+//! in exactly one input, also when it fails.
 //!
-//! The modules below are in reading order, from the bottom up; each imports only modules above it.
+//! The modules below are in reading order, from the bottom up. Each imports only modules above it
+//! in this list, and calls only their methods.
 
 mod interface;
 mod state;

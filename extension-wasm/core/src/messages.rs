@@ -1,4 +1,4 @@
-//! The events about targets that are told to the relay, and the addresses in them.
+//! Builds the events about targets that the relay receives, and the commands that nobody asked for.
 
 use serde::Serialize;
 use shared_protocol::{
@@ -14,7 +14,8 @@ pub(crate) fn lacks_url<P>(info: &TargetInfo<P>) -> bool {
     info.url.is_empty() || info.url == ":"
 }
 
-/// Playwright waits for ever for a page that is announced with no address.
+/// Gives a target without a URL a blank one. Playwright waits for ever for a page that is announced
+/// without a URL.
 pub(crate) fn with_url<P>(mut info: TargetInfo<P>) -> TargetInfo<P> {
     if lacks_url(&info) {
         info.url = BLANK.to_owned();
@@ -48,7 +49,7 @@ pub(crate) fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> Detache
     DetachedFromTarget { session_id, target_id: Some(info.target_id), extra: Extra::default() }
 }
 
-/// A command of our own, whose answer nobody wants.
+/// Makes a command of our own, whose answer is dropped.
 pub(crate) fn internal_command<P>(
     tab_id: TabId,
     session_id: Option<SessionId>,

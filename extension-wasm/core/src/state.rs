@@ -1,7 +1,7 @@
 //! What the machine knows: one small machine for each concern.
 //!
-//! Each is changed by its own methods only, and may push effects. None of them knows another one or
-//! the worker, except that some keep their entries in a [`SmallMap`].
+//! Each of them changes only by its own methods, which may push effects. None of them knows the
+//! worker or another one; they share only [`SmallMap`] and [`SmallSet`].
 
 mod connection;
 mod downloads;

@@ -1,4 +1,4 @@
-//! The state of the worker for people who debug it.
+//! The state of the worker, for people who debug it.
 
 use serde::Serialize;
 use shared_protocol::{DEFAULT_PORT, Payload, SessionId, TabId, TargetId};
@@ -7,7 +7,7 @@ use crate::interface::WindowId;
 use crate::state::TabState;
 use crate::worker::Worker;
 
-/// The worker's state for people who debug it.
+/// The state of the worker, for people who debug it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
@@ -28,13 +28,13 @@ pub(crate) struct TabStatus {
 }
 
 impl<P: Payload> Worker<P> {
-    /// Where the relay is looked for.
+    /// Returns the port at which the worker looks for the relay.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.connection.port().unwrap_or(DEFAULT_PORT)
     }
 
-    /// Whether nothing is under way that would change this tab's state by itself.
+    /// Returns true if this tab will stay in its state until something else happens.
     #[must_use]
     pub fn is_settled(&self, tab: TabId) -> bool {
         let is_settled = match self.tabs.get(tab).map(|tab| &tab.state) {
@@ -49,13 +49,13 @@ impl<P: Payload> Worker<P> {
         is_settled && self.toolbar.is_settled(tab) && !self.detaching.contains(tab)
     }
 
-    /// Whether the relay has this tab.
+    /// Returns true if the relay has this tab.
     #[must_use]
     pub fn is_connected(&self, tab: TabId) -> bool {
         self.tabs.is_attached(tab) && self.connection.is_open()
     }
 
-    /// A picture of the state for people.
+    /// Describes the state for people who debug it.
     #[must_use]
     pub fn status(&self) -> Status {
         let tab_status = |id: TabId| {

@@ -1,5 +1,5 @@
-//! Taking over from an earlier worker. Chrome ends a worker whenever it likes; the debugger stays
-//! attached, and the next worker takes over where this one left.
+//! Takes over from an earlier worker. Chrome may end a worker at any moment. The debugger stays
+//! attached, and the next worker continues from the last snapshot.
 
 use shared_protocol::{Payload, SessionId, TabId, TargetInfo};
 
@@ -8,7 +8,7 @@ use crate::state::{Child, TabState};
 use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    /// Keeps an input for after the start; gives it back if the worker has started.
+    /// Keeps an input that comes before the start; returns it if the worker has started.
     pub(crate) fn keep_for_later(&mut self, input: Input<P>) -> Option<Input<P>> {
         match (&mut self.backlog, input) {
             (None, input) | (Some(_), input @ Input::Started { .. }) => Some(input),
@@ -46,7 +46,7 @@ impl<P: Payload> Worker<P> {
             self.event_buffer.start();
         }
         if !self.permissions.is_empty() || self.tabs.attached_tabs().next().is_some() {
-            // The relay may have gone together with the worker.
+            // The relay may have ended together with the earlier worker.
             self.schedule_relay_given_up(effects);
         }
     }

@@ -1,4 +1,4 @@
-//! The whole state of the extension, and the ways to say something to the relay.
+//! The whole state of the extension, and the functions that send something to the relay.
 
 use serde::Serialize;
 use shared_protocol::{
@@ -11,41 +11,41 @@ use crate::state::{
     SmallMap, SmallSet, Tabs, Toolbar, Windows,
 };
 
-/// The whole extension, without Chrome.
+/// The whole extension, without Chrome. `state/` has a module for each field of a type of ours.
 #[derive(Debug)]
 pub struct Worker<P> {
-    /// What happened before the start.
+    /// The inputs that came before [`Input::Started`], oldest first.
     pub(crate) backlog: Option<Vec<Input<P>>>,
     pub(crate) connection: Connection,
-    /// The connection that was lost last.
+    /// The attempt whose connection was lost last.
     pub(crate) lost_attempt: Option<Attempt>,
     pub(crate) event_buffer: EventBuffer<P>,
     pub(crate) tabs: Tabs<P>,
-    /// Tabs that Chrome is about to open for the relay.
+    /// Tabs that the relay has asked for and Chrome has not opened yet.
     pub(crate) requested_tabs: Vec<RequestedTab>,
     pub(crate) in_flight: InFlight,
-    /// How many answers an older relay may not have passed on yet.
+    /// How many replies an older relay may not have forwarded yet.
     pub(crate) unforwarded_replies: u32,
-    /// Commands that wait for the answer to another.
+    /// Commands that wait for the reply to another command.
     pub(crate) held_commands: Vec<(RequestRef, Debuggee, CdpCommand<P>)>,
     pub(crate) hidden_tabs: HiddenTabs,
-    /// Scripts for new documents, in all tabs.
+    /// How many scripts for new documents clients have added, in all tabs together.
     pub(crate) scripts_added: u32,
     pub(crate) groups: Groups,
     pub(crate) windows: Windows,
     pub(crate) permissions: Permissions,
     pub(crate) downloads: Downloads<P>,
     pub(crate) toolbar: Toolbar,
-    /// What is shown for all tabs.
+    /// The problem that the toolbar shows on tabs that are not controlled.
     pub(crate) shown_problem: Option<String>,
     pub(crate) auto_attach: Option<P>,
-    /// Tabs whose debugger is being taken off.
+    /// Tabs from which the debugger is being detached.
     pub(crate) detaching: SmallSet<TabId>,
-    /// Why tabs could not be controlled.
+    /// The reasons why tabs could not be controlled.
     pub(crate) attach_errors: SmallMap<TabId, String>,
-    /// Tabs that somebody other than the user put among the controlled ones.
+    /// Tabs that another extension has put into our group.
     pub(crate) grouped_by_others: SmallSet<TabId>,
-    /// Whether the snapshot of the state has become stale.
+    /// Whether the state has changed since the last snapshot.
     pub(crate) is_snapshot_stale: bool,
 }
 
@@ -100,7 +100,7 @@ impl<P: Payload> Worker<P> {
         self.reply(request, answer, effects);
     }
 
-    /// Chrome has told what the relay wants to know, or done what it wants.
+    /// Replies with the result of a call to Chrome, or with the reason why it failed.
     pub(crate) fn answer(
         &self,
         request: RequestRef,
@@ -119,7 +119,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Tells the relay what happened, as soon as it can be told.
+    /// Sends an event, or keeps it until the relay is back.
     pub(crate) fn send_event(&mut self, event: CdpEvent<P>, effects: &mut Vec<Effect<P>>) {
         if self.connection.is_open() {
             effects.push(Effect::Send(ExtensionMessage::Event(event)));
@@ -128,7 +128,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Says something in the relay's log.
+    /// Adds a line to the relay's log.
     pub(crate) fn log(&self, text: String, effects: &mut Vec<Effect<P>>) {
         self.log_as(LogLevel::Info, text, effects);
     }

@@ -1,4 +1,4 @@
-//! What Chrome answers, and the commands that wait for an answer to another.
+//! Forwards Chrome's answers, and runs the commands that wait for one.
 
 use shared_protocol::Payload;
 
@@ -28,7 +28,8 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// An older relay has passed an answer on. What waits may wait for a later one.
+    /// Counts a reply that an older relay has forwarded. Runs the held commands when it was the
+    /// last.
     pub(crate) fn old_relay_drained(&mut self, effects: &mut Vec<Effect<P>>) {
         self.unforwarded_replies -= 1;
         if self.unforwarded_replies == 0 {
@@ -36,10 +37,10 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Runs what waited for an answer.
+    /// Runs the commands that waited for a frame tree.
     pub(crate) fn run_held_commands(&mut self, effects: &mut Vec<Effect<P>>) {
         for (request, debuggee, command) in std::mem::take(&mut self.held_commands) {
-            // Its tab may have crashed meanwhile, or its relay gone.
+            // The tab may have crashed since, or the relay may be gone.
             if self.in_flight.done(request) {
                 self.run_in_tab(request, debuggee, command, effects);
             }

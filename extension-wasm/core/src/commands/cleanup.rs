@@ -1,4 +1,4 @@
-//! Undoing what clients left in tabs.
+//! Reverts what the clients of a lost relay changed in tabs.
 
 use serde::Serialize;
 use shared_protocol::{Payload, TabId, reset_commands};
@@ -6,7 +6,7 @@ use shared_protocol::{Payload, TabId, reset_commands};
 use crate::interface::{Debuggee, Effect};
 use crate::worker::Worker;
 
-/// How many scripts for new documents are taken from a tab: these at least, and at most.
+/// The least and the greatest number of scripts for new documents that are removed from a tab.
 const MIN_SCRIPTS: u32 = 16;
 
 const MAX_SCRIPTS: u32 = 200;
@@ -20,15 +20,15 @@ impl<P: Payload> Worker<P> {
         self.scripts_added = 0;
     }
 
-    /// Undoes what clients left in a tab whose relay has gone without a word.
+    /// Reverts what clients changed in a tab whose relay is gone without a close code of its own.
     fn clean_up_tab(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.hidden_tabs.forget(tab);
         for (method, params) in reset_commands() {
             let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
             effects.push(Effect::RunCommand { request: None, debuggee, method, params });
         }
-        // Chrome numbers a tab's scripts from 1 on and tells of none; an earlier worker may have
-        // given it some, too.
+        // Chrome numbers the scripts of a tab from 1 on, and lists none. An earlier worker may have
+        // added scripts, too.
         for number in 1..=self.scripts_added.clamp(MIN_SCRIPTS, MAX_SCRIPTS) {
             effects.push(Effect::RunCommand {
                 request: None,

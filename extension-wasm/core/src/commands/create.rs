@@ -1,4 +1,4 @@
-//! Tabs that the relay asks for.
+//! Opens the tabs that the relay asks for.
 
 use serde::Deserialize;
 use shared_protocol::Payload;
@@ -8,7 +8,7 @@ use crate::messages::BLANK;
 use crate::state::RequestedTab;
 use crate::worker::Worker;
 
-/// How many tabs may be on their way at once; more are refused.
+/// How many tabs may be opening at once; more are refused.
 const MAX_REQUESTED_TABS: usize = 256;
 
 impl<P: Payload> Worker<P> {
@@ -42,7 +42,7 @@ impl<P: Payload> Worker<P> {
 pub(crate) struct CreateTarget {
     url: Option<String>,
     new_window: bool,
-    /// What the client wants, whatever the relay's mode is.
+    /// What the client asked for. It overrides the relay's window mode.
     separate_window: Option<bool>,
     left: Option<i64>,
     top: Option<i64>,

@@ -1,4 +1,4 @@
-//! What Chrome tells about tabs.
+//! Forwards the events of `chrome.debugger`, and notes what they say about targets.
 
 use shared_protocol::{
     AttachedToTarget, CdpEvent, DetachedFromTarget, Extra, Payload, SessionId, TabId,
@@ -30,7 +30,7 @@ impl<P: Payload> Worker<P> {
             "Target.attachedToTarget" => {
                 if let Ok(attached) = params.read::<AttachedToTarget<P>>() {
                     if attached.waiting_for_debugger && !self.connection.is_open() {
-                        // Nobody is there who could let it go on.
+                        // There is no client that could let the child run.
                         let child = attached.session_id.clone();
                         effects.push(internal_command(
                             tab,
@@ -67,7 +67,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// A dead renderer answers nothing, not even what it was asked before it died.
+    /// Marks a tab as crashed or alive. A dead renderer never answers, so its commands fail here.
     fn set_crashed(&mut self, id: TabId, is_dead: bool, effects: &mut Vec<Effect<P>>) {
         if let Some(TabState::Attached { crashed, .. }) =
             self.tabs.get_mut(id).map(|tab| &mut tab.state)

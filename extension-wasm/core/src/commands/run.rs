@@ -1,4 +1,4 @@
-//! What the relay asks of tabs, and what Chrome answers.
+//! Runs the commands that the relay sends.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{CdpCommand, Payload, SessionId, TabId, TargetId};
@@ -46,15 +46,15 @@ impl<P: Payload> Worker<P> {
             if command.method != "Target.closeTarget" {
                 return self.reply(request, Err(CRASHED.to_owned()), effects);
             }
-            // Its debugger is as dead as its page, but Chrome is not.
+            // The debugger cannot close a crashed tab, but `chrome.tabs` can.
             effects.push(Effect::CloseTabs { tabs: vec![tab] });
             return self.reply(request, Ok(P::write(&Closed { success: true }).ok()), effects);
         }
         let is_tree_awaited =
             self.unforwarded_replies > 0 || self.in_flight.asks_frame_tree(&debuggee);
         if causes_frame_events(&command.method) && is_tree_awaited {
-            // Events of Chrome overtake its answers, and Playwright misses what happens to frames
-            // that it has not heard of yet. Relays of ours keep the order; released ones do not.
+            // Chrome's events overtake its answers, and Playwright ignores events about frames that
+            // it does not know yet. Our relays keep the order; released ones do not.
             self.in_flight.add(request, debuggee.clone(), &command.method);
             return self.held_commands.push((request, debuggee, command));
         }
@@ -62,7 +62,7 @@ impl<P: Payload> Worker<P> {
         self.hidden_tabs.before_command(tab, &command.method, command.params.as_ref(), effects);
         match command.method.as_str() {
             "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
-                // Chrome tells of execution contexts only when Runtime was off before.
+                // Chrome reports execution contexts only when Runtime was off before.
                 effects.push(internal_command(tab, debuggee.session_id.clone(), "Runtime.disable"));
             }
             "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
@@ -81,7 +81,8 @@ impl<P: Payload> Worker<P> {
         });
     }
 
-    /// Where a command runs: in the session it names, or the one that its parameters name.
+    /// Returns the debuggee of a command: the session that it names, or the target that its
+    /// parameters name.
     fn find_debuggee(&self, command: &CdpCommand<P>) -> Result<Debuggee, String> {
         if let Some(session) = &command.session_id {
             return self
@@ -98,7 +99,8 @@ impl<P: Payload> Worker<P> {
             .ok_or_else(|| format!("No tab found for method {}", command.method))
     }
 
-    /// Older relays say once, for all tabs and those to come, that children are wanted.
+    /// Attaches to the children of all tabs, of later ones too. Older relays ask for that only
+    /// once.
     fn auto_attach_everywhere(
         &mut self,
         request: RequestRef,
@@ -115,7 +117,7 @@ impl<P: Payload> Worker<P> {
     }
 }
 
-/// Whether a command is followed by events about frames: their contexts, or where they go.
+/// Returns true if Chrome sends events about frames in response to a command.
 fn causes_frame_events(method: &str) -> bool {
     matches!(method, "Runtime.enable" | "Runtime.runIfWaitingForDebugger")
 }

@@ -1,4 +1,4 @@
-//! Taking tabs under control.
+//! Attaches the debugger to tabs, and announces them to the relay.
 
 use serde::Serialize;
 use shared_protocol::{Extra, InitialTab, LogLevel, Payload, TabId, TargetId, TargetInfo};
@@ -64,7 +64,7 @@ impl<P: Payload> Worker<P> {
                     tab.requested = requested;
                 }
             }
-            // The relay that wanted the tab has gone, and nobody knows of the tab: it was ours.
+            // The relay that asked for the tab is gone, and no client knows of the tab.
             Ok((tab, _)) => effects.push(Effect::CloseTabs { tabs: vec![tab] }),
             Err(why) => self.reply(request, Err(why), effects),
         }
@@ -78,7 +78,7 @@ impl<P: Payload> Worker<P> {
     ) {
         let attaching = match self.tabs.get(id).map(|tab| &tab.state) {
             Some(TabState::Attaching(attaching)) => *attaching,
-            // Closed while it was being attached.
+            // The tab was closed while the debugger was being attached.
             _ => return,
         };
         match outcome {
@@ -100,7 +100,7 @@ impl<P: Payload> Worker<P> {
             tab.popup = None;
             tab.requested.take()
         });
-        // A relay that has gone meanwhile asked for it; the next one hears of it as of any tab.
+        // If the relay that asked for the tab is gone, the next relay receives the usual event.
         let requested =
             requested.filter(|requested| self.connection.is_open_for(requested.request.attempt));
         let session = self.tabs.start_session(id, info.clone());
@@ -163,7 +163,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Says in the relay's log that a target is announced before it has an address.
+    /// Logs a warning about a target that is announced without a URL.
     pub(crate) fn log_missing_url(&self, info: &TargetInfo<P>, effects: &mut Vec<Effect<P>>) {
         if lacks_url(info) {
             let text = "WARNING: Target.attachedToTarget will be sent with empty URL!".to_owned();
@@ -189,14 +189,14 @@ struct TargetCreated {
     target_id: TargetId,
 }
 
-/// Whether Chrome refuses the page that a tab shows, rather than the tab.
+/// Returns true if Chrome refuses the page that a tab shows, and not the tab itself.
 pub fn is_restricted_page(why: &str) -> bool {
     [
         "Cannot access a chrome",
         "Cannot access contents of",
         "Cannot access an edge",
         "The extensions gallery cannot be scripted",
-        // It shows a warning, such as of a bad certificate.
+        // The tab shows a warning, for example about a bad certificate.
         "Cannot attach to this target",
     ]
     .iter()

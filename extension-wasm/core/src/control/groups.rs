@@ -1,4 +1,4 @@
-//! Tabs that are dragged into the group or out of it, which is as good as a click.
+//! Dragging a tab into the group takes it under control; dragging it out releases it.
 
 use shared_protocol::{Payload, TabId};
 
@@ -23,8 +23,8 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// A tab that came into the group was to be taken out again, which Chrome refuses while the user
-    /// drags it.
+    /// Handles the attempt to ungroup a tab that has joined our group. Chrome refuses it while the
+    /// user drags the tab.
     pub(crate) fn ungroup_tried(
         &mut self,
         tab: TabId,
@@ -32,7 +32,7 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         match is_dragged {
-            // It was handed over in another way meanwhile.
+            // The tab was taken under control in another way.
             _ if self.tabs.get(tab).is_some() => {}
             Some(true) => self.icon_clicked(tab, effects),
             Some(false) => {
@@ -43,7 +43,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Where a tab is whose group has changed.
+    /// Handles the answer to which group a tab is in.
     pub(crate) fn group_read(
         &mut self,
         tab: TabId,

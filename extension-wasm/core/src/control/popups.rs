@@ -1,5 +1,5 @@
-//! Popups. Chrome tells of one when it is there, so what it does at once is done before the debugger is
-//! attached.
+//! Popups. Chrome reports a popup when it is open already, so the popup may do something before the
+//! debugger is attached.
 
 use serde::Serialize;
 use shared_protocol::{Payload, TabId, TargetId, TargetInfo};
@@ -10,8 +10,8 @@ use crate::state::{Attaching, TabState};
 use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    /// What a controlled tab opens is controlled as well, if it is on the web: a file that is dropped on
-    /// a page opens in a tab like this, too.
+    /// Takes a popup of a controlled tab under control, if its page comes from the web. A file that
+    /// is dropped on a page opens in such a tab, too.
     pub(crate) fn popup_opened(
         &mut self,
         tab: TabId,
@@ -40,7 +40,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// A popup that closed before it was attached came and went: clients wait for it.
+    /// Announces a popup that was closed before it was attached. Clients wait for it.
     pub(crate) fn announce_short_popup(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         let popup = self.tabs.get_mut(id).and_then(|tab| tab.popup.take());
         if let Some(info) = popup.filter(|_| self.connection.is_open()) {
@@ -49,7 +49,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Dismisses a dialog that a popup opens before clients can know of it: it would hold up its
+    /// Dismisses a dialog that a popup opens before it is announced. The dialog would block the
     /// opener, too, which runs in the same process.
     pub(crate) fn dismiss_early_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
         if self.tabs.get(id).is_some_and(|tab| tab.popup.is_some()) {
@@ -68,7 +68,7 @@ struct Dismiss {
     accept: bool,
 }
 
-/// Whether a page comes from the web, or is empty.
+/// Returns true if a page comes from the web, or is empty.
 fn is_web_page(url: &str) -> bool {
     let scheme = url.split_once(':').map_or(url, |(scheme, _)| scheme);
     url.is_empty() || matches!(scheme, "http" | "https" | "about" | "data" | "blob")

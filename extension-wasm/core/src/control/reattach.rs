@@ -1,4 +1,4 @@
-//! Tabs whose debugger Chrome has taken away: they are taken back, ever more slowly.
+//! Takes back tabs from which Chrome has detached the debugger, with longer and longer waits.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::interface::Effect;
 use crate::state::{Attaching, TabState};
 use crate::worker::Worker;
 
-/// How often a tab whose debugger was taken away is tried again before it is given up.
+/// How many times a tab is taken back before it is given up.
 pub(super) const MAX_TRIES: u32 = 5;
 
-/// How long to wait before the second try; four times as long before each later one.
+/// The wait before the second try. Each later wait is four times as long.
 pub(super) const SECOND_TRY: Duration = Duration::from_millis(250);
 
 impl<P: Payload> Worker<P> {
-    /// Chrome has taken the debugger off a tab.
+    /// Handles the end of a debugger session that we did not end.
     pub(crate) fn debugger_detached(
         &mut self,
         id: TabId,
@@ -25,18 +25,19 @@ impl<P: Payload> Worker<P> {
         let Some(tab) = self.tabs.get_mut(id) else { return };
         if !matches!(tab.state, TabState::Attached { .. }) {
             if reason != "target_closed" {
-                // It may be one that has not answered yet.
+                // It may have been the session of a tab that has not answered yet.
                 self.give_up_lost_tabs(effects);
             }
             return;
         }
         self.log(format!("tab {id} was detached: {reason}"), effects);
         if reason != "target_closed" {
-            // The user pressed Cancel, or opened something that wants the tab for itself.
+            // The user pressed Cancel, or opened something else that debugs the tab.
             self.forget(id, effects);
             return self.give_up_lost_tabs(effects);
         }
-        // The tab may live: Chrome says the same when it shows a page that is not for us.
+        // The tab may still exist: Chrome gives the same reason when a tab goes to a restricted
+        // page.
         let tries = self.tabs.count_loss(id);
         if tries > MAX_TRIES {
             return self.forget(id, effects);
@@ -49,7 +50,7 @@ impl<P: Payload> Worker<P> {
         self.show(id, effects);
     }
 
-    /// Who says no to one tab says no to those that we would take back by ourselves.
+    /// Gives up all tabs that would be taken back. The user refused one tab, and so refuses those.
     fn give_up_lost_tabs(&mut self, effects: &mut Vec<Effect<P>>) {
         for id in self.tabs.ids() {
             match self.tabs.get(id).map(|tab| &tab.state) {
@@ -81,7 +82,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// A tab shows, or begins to show, another page.
+    /// Handles the navigation of a tab, at its beginning and at its end.
     pub(crate) fn tab_navigated(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get(id).map(|tab| &tab.state) {
             Some(TabState::Restricted) => {

@@ -1,4 +1,4 @@
-//! Giving tabs back to their user.
+//! Gives tabs back to the user.
 
 use shared_protocol::{Payload, TabId};
 
@@ -8,14 +8,14 @@ use crate::state::TabState;
 use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    /// Gives a tab back to its user.
+    /// Gives a tab back to the user.
     pub(crate) fn release(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         match self.tabs.get_mut(id).map(|tab| &mut tab.state) {
-            // Chrome is at it; when it is done, the tab is let go.
+            // The debugger is still being attached. When that is done, the tab is forgotten.
             Some(TabState::Attaching(attaching)) => {
                 let was_cancelled = std::mem::replace(&mut attaching.cancelled, true);
                 if attaching.unresponsive.is_some() && !was_cancelled {
-                    // Which makes it done.
+                    // Detaching ends the attempt to attach.
                     self.detach(id, effects);
                 }
                 return;
@@ -31,7 +31,7 @@ impl<P: Payload> Worker<P> {
         effects.push(Effect::Detach { tab });
     }
 
-    /// Forgets a tab whose debugger is off, and tells the relay.
+    /// Forgets a tab whose debugger is detached, and tells the relay.
     pub(crate) fn forget(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         if self.tabs.get(id).is_none() {
             return;
@@ -48,7 +48,7 @@ impl<P: Payload> Worker<P> {
         self.show(id, effects);
     }
 
-    /// The tab itself is gone.
+    /// Handles the end of a tab.
     pub(crate) fn tab_removed(&mut self, id: TabId, effects: &mut Vec<Effect<P>>) {
         self.windows.tab_removed(id);
         self.attach_errors.remove(id);
@@ -58,7 +58,7 @@ impl<P: Payload> Worker<P> {
         self.forget(id, effects);
     }
 
-    /// Ends the session of a tab, which goes into another state.
+    /// Ends the session of a tab, and sets the tab's next state.
     pub(crate) fn end_session(
         &mut self,
         id: TabId,

@@ -1,4 +1,4 @@
-//! What tabs show.
+//! Keeps the URL and title of tabs up to date.
 
 use serde::Serialize;
 use shared_protocol::{Payload, TabId, TargetInfo};
@@ -9,7 +9,7 @@ use crate::state::TabState;
 use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    /// What a tab shows has been asked for again.
+    /// Stores what a tab shows, and tells the relay if that has changed.
     pub(crate) fn target_info_read(
         &mut self,
         id: TabId,

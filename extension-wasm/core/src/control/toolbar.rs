@@ -1,4 +1,4 @@
-//! What the toolbar says about each tab.
+//! Decides what the toolbar shows for each tab.
 
 use shared_protocol::{Payload, TabId};
 
@@ -13,7 +13,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Shows trouble with the key also where no tab is controlled.
+    /// Shows a problem with the key on all tabs, also where none is controlled.
     pub(crate) fn show_problem(&mut self, effects: &mut Vec<Effect<P>>) {
         let problem = self.connection.problem();
         let text = self.connection.port().and_then(|port| problem.text(port));
@@ -29,7 +29,7 @@ impl<P: Payload> Worker<P> {
         self.toolbar.show(tab, state, effects);
     }
 
-    /// What the toolbar is to show for a tab now.
+    /// Returns what the toolbar shows for a tab.
     pub(crate) fn toolbar_state(&self, tab: TabId) -> ToolbarState {
         let is_open = self.connection.is_open();
         let controlled = self.connection.notice().map_or_else(

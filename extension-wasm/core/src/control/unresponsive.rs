@@ -1,5 +1,5 @@
-//! Tabs that do not answer: clients would wait for them for ever, so the relay hears of a tab when
-//! it answers.
+//! Tabs that do not answer. A client would wait for such a tab for ever, so the relay hears of it
+//! only when it answers.
 
 use shared_protocol::{Payload, TabId};
 
@@ -8,7 +8,8 @@ use crate::state::{Attaching, TabState};
 use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    /// A tab's debugger is attached, but its page says nothing. When it does, it is taken.
+    /// Marks a tab whose debugger is attached, but whose page does not answer. The tab is announced
+    /// when the page answers.
     pub(crate) fn tab_unresponsive(
         &mut self,
         id: TabId,
@@ -20,7 +21,7 @@ impl<P: Payload> Worker<P> {
             return;
         };
         attaching.unresponsive = Some(reason);
-        // It was ours for a moment, so it is taken back should Chrome take it away.
+        // The tab was ours for a moment. If Chrome detaches the debugger, the tab is taken back.
         attaching.tries.get_or_insert(0);
         if attaching.cancelled {
             return self.detach(id, effects);
@@ -29,7 +30,7 @@ impl<P: Payload> Worker<P> {
         self.show(id, effects);
     }
 
-    /// Chrome has put another tab in the place of one; it does so to put it to sleep.
+    /// Follows a tab to its new id. Chrome gives a tab another id when it discards it.
     pub(crate) fn tab_replaced(&mut self, old: TabId, new: TabId, effects: &mut Vec<Effect<P>>) {
         let is_wanted = match self.tabs.get(old).map(|tab| &tab.state) {
             None => return,

@@ -1,4 +1,4 @@
-//! What the machine wants done.
+//! The effects: what the machine asks the shell to do.
 
 use std::time::Duration;
 
@@ -12,37 +12,38 @@ use super::{
     WindowId, WindowRef,
 };
 
-/// What the shell must do now, in order.
+/// An instruction to the shell. The shell performs effects in order.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Effect<P> {
-    /// See whether a relay listens; a failed WebSocket would be an error in the user's console.
+    /// Check whether a relay listens. A WebSocket that fails would show as an error in the user's
+    /// console.
     Probe {
         attempt: Attempt,
         port: u16,
     },
-    /// See whether the relay serves another extension.
+    /// Ask the relay whether it serves another extension.
     AskStatus {
         attempt: Attempt,
         port: u16,
     },
-    /// Read the key anew: it may have been replaced.
+    /// Read the key from storage. It may have been replaced.
     ReadKey {
         attempt: Attempt,
     },
-    /// Ask who listens, without saying who asks.
+    /// Ask the relay for its hello, without sending anything about this extension.
     AskHello {
         attempt: Attempt,
         port: u16,
     },
-    /// With a key, nothing is said before the other side has proven itself.
+    /// Open the socket. With a key, the relay must prove itself before anything is sent.
     OpenSocket {
         attempt: Attempt,
         port: u16,
         hello: ExtensionHello,
         key: Option<PairingKey>,
     },
-    /// Keep that there is a key, should it be gone one day.
+    /// Remember that there is a key, in case it is lost one day.
     RememberPaired,
     CloseSocket,
     RetryLater {
@@ -55,33 +56,33 @@ pub enum Effect<P> {
     GiveRelayUpLater {
         attempt: Attempt,
     },
-    /// A released relay passes on events before an answer that comes with them: wait until it has
-    /// passed the answer on.
+    /// Wait until a released relay has forwarded the last reply. Such a relay forwards events
+    /// before a reply that came first.
     AwaitOldRelay {
         port: u16,
     },
     Send(ExtensionMessage<P>),
-    /// Attach the debugger and ask what it is attached to.
+    /// Attach the debugger, and read the target info.
     Attach {
         tab: TabId,
     },
     Detach {
         tab: TabId,
     },
-    /// Ask again what a tab shows; no answer is no news.
+    /// Read the target info of a tab. A failure gives no input.
     ReadTargetInfo {
         tab: TabId,
     },
-    /// See whether a tab is still there.
+    /// Check whether a tab still exists.
     CheckTab {
         tab: TabId,
     },
-    /// As [`Effect::CheckTab`], after a while.
+    /// Check whether a tab still exists, after a wait.
     ReattachLater {
         tab: TabId,
         wait: Duration,
     },
-    /// Without a ticket, nobody wants the answer.
+    /// Run a CDP command. Without a request, the answer is dropped.
     RunCommand {
         request: Option<RequestRef>,
         debuggee: Debuggee,
@@ -112,12 +113,13 @@ pub enum Effect<P> {
         tab: TabId,
         close: bool,
     },
-    /// The one thing that takes the user's focus.
+    /// Bring a tab to the front. No other effect takes the user's focus.
     ActivateTab {
         request: RequestRef,
         tab: TabId,
     },
-    /// Forget what was set of these, then set the rules. Without a ticket, nobody asked.
+    /// Clear the content settings of these names, then set the rules. Without a request, nobody is
+    /// answered.
     SetPermissions {
         request: Option<RequestRef>,
         clear: Vec<PermissionName>,
@@ -142,17 +144,18 @@ pub enum Effect<P> {
         function: CookieFunction,
         details: Vec<P>,
     },
-    /// Put a tab into that of these groups which is in its window, or into a new one.
+    /// Put a tab into the one of these groups that is in its window, or into a new group.
     Group {
         tab: TabId,
         groups: Vec<GroupId>,
     },
-    /// Take a tab out of its group if it is one of these, which fails while the user drags it.
+    /// Take a tab out of its group if it is one of these. Chrome refuses while the user drags the
+    /// tab.
     TryUngroup {
         tab: TabId,
         groups: Vec<GroupId>,
     },
-    /// See which group a tab is in. By the time of the answer, what it did has been told.
+    /// Read which group a tab is in. Events that Chrome sent before the answer come first.
     ReadGroup {
         tab: TabId,
     },
@@ -165,18 +168,18 @@ pub enum Effect<P> {
         tab: TabId,
         uses: u64,
     },
-    /// See before long whether a screenshot still waits for a frame.
+    /// Check after a short wait whether a screenshot still waits for a frame.
     ForceFrameLater {
         tab: TabId,
         request: RequestRef,
-        /// How often it was drawn for already.
+        /// How many frames have been forced already.
         forced: u32,
     },
     ShowToolbar {
         tab: TabId,
         state: ToolbarState,
     },
-    /// Show what concerns all tabs; `None` when it is over.
+    /// Show a problem that concerns all tabs; `None` when it is solved.
     ShowProblem {
         text: Option<String>,
     },

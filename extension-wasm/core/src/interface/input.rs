@@ -1,4 +1,4 @@
-//! What the machine is told.
+//! The inputs: what the shell tells the machine.
 
 use shared_protocol::{
     BrowserWindow, CookieAnswers, ExtensionHello, FoundDownload, RelayMessage, SessionId, TabId,
@@ -9,12 +9,12 @@ use super::{
     Attempt, GroupId, HelloAnswer, ProofFailure, RequestRef, Snapshot, StoredKey, WindowId,
 };
 
-/// What happened outside.
+/// Something that happened outside of the machine.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Input<P> {
-    /// The settings, and what an earlier worker left, have been read. Whatever came before waits
-    /// for this.
+    /// The settings and the snapshot of an earlier worker have been read. Inputs that come before
+    /// this one wait for it.
     Started {
         settings: Settings,
         hello: Box<ExtensionHello>,
@@ -25,13 +25,13 @@ pub enum Input<P> {
         attempt: Attempt,
         stored: StoredKey,
     },
-    /// The user has pasted a code, and there is a key.
+    /// The user has pasted a pairing code, and the extension has a new key.
     KeyChanged,
     HelloAnswered {
         attempt: Attempt,
         answer: HelloAnswer,
     },
-    /// What listens was not believed.
+    /// The program at the relay's port has not proven itself.
     RelayUnproven {
         attempt: Attempt,
         why: ProofFailure,
@@ -51,13 +51,13 @@ pub enum Input<P> {
         attempt: Attempt,
         code: u16,
     },
-    /// Time to look for the relay again.
+    /// It is time to look for the relay again.
     RetryDue {
         attempt: Attempt,
     },
-    /// An older relay has passed an answer on.
+    /// An older relay has forwarded all replies.
     OldRelayDrained,
-    /// The relay has been away for long.
+    /// The relay has been gone for long.
     RelayGivenUp {
         attempt: Attempt,
     },
@@ -83,12 +83,12 @@ pub enum Input<P> {
         tab: TabId,
         reason: Unresponsive,
     },
-    /// With the window, if one was opened for it.
+    /// The window is given if it is the separate window.
     TabCreated {
         request: RequestRef,
         outcome: Result<(TabId, Option<WindowId>), String>,
     },
-    /// Chrome forgets a tab's icon when it navigates.
+    /// Chrome forgets a tab's icon when the tab navigates.
     TabNavigated {
         tab: TabId,
     },
@@ -96,8 +96,8 @@ pub enum Input<P> {
         tab: TabId,
         group: Option<GroupId>,
     },
-    /// What came of [`Effect::TryUngroup`](super::Effect::TryUngroup).
-    /// `None` if the tab has left the group by itself.
+    /// The outcome of [`Effect::TryUngroup`](super::Effect::TryUngroup); `None` if the tab has left
+    /// the group by itself.
     UngroupTried {
         tab: TabId,
         is_dragged: Option<bool>,
@@ -106,7 +106,7 @@ pub enum Input<P> {
         tab: TabId,
         group: Option<GroupId>,
     },
-    /// Into another window.
+    /// The tab has moved to another window.
     TabMoved {
         tab: TabId,
     },
@@ -173,7 +173,7 @@ pub enum Input<P> {
         request: RequestRef,
         answers: CookieAnswers<P>,
     },
-    /// What the relay asked Chrome for, and there is nothing to tell of.
+    /// A call to Chrome that has no result is done, or has failed.
     Done {
         request: RequestRef,
         outcome: Result<(), String>,
@@ -192,20 +192,20 @@ pub enum Input<P> {
     },
 }
 
-/// What the user can set.
+/// The settings that the user can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the relay listens, if the user has said so.
+    /// The relay's port, if the user has set one.
     pub port: Option<u16>,
     /// Whether controlled tabs are put into a group.
     pub tab_groups: bool,
 }
 
-/// Why a tab does not answer.
+/// The reason why a tab does not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unresponsive {
-    /// Chrome put it to sleep, and wakes it when somebody looks at it.
+    /// Chrome has discarded the tab, and loads it again when the user looks at it.
     Discarded,
-    /// It shows a dialog, or is at work without a pause.
+    /// The page shows a dialog, or its script runs without a pause.
     Blocked,
 }

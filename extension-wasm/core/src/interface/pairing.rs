@@ -1,45 +1,47 @@
 //! The key with which this extension and its relay prove themselves to each other.
 //!
-//! With a key, nothing is said to a relay that cannot prove itself. A key that was there and cannot be
-//! read is never the same as none: otherwise a damaged disk would open the browser to anybody.
+//! An extension that has a key sends nothing to a relay that cannot prove itself. A key that cannot
+//! be read is not the same as no key: otherwise a damaged disk would open the browser to any
+//! program.
 
 use shared_protocol::pairing::{Key, KeyId, PairingFile, RelayHello};
 
-/// A key of this user's, and where the relay is.
+/// A key of this user, and the port of the relay that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairingKey {
-    /// Its name.
+    /// The name of the key.
     pub kid: KeyId,
-    /// The key.
+    /// The key itself.
     pub key: Key,
-    /// Where the relay is, if the key came with a port.
+    /// The relay's port, if it is stored with the key.
     pub port: Option<u16>,
 }
 
-/// What reading the extension's own file gave.
+/// The outcome of reading `pairing.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PairingFileRead {
-    /// It is not there, or the disk refused for a moment: Chrome does not say which.
+    /// The file does not exist, or could not be read for a moment: Chrome does not say which.
     Missing,
-    /// It is there, and no file of ours.
+    /// The file exists, but is not one of ours.
     Damaged,
-    /// It was read.
+    /// The file was read.
     Whole(PairingFile),
 }
 
-/// What is known of a key at one attempt to connect.
+/// The key that an attempt to connect uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredKey {
-    /// There is none and was none, or the user has ended the pairing.
+    /// There was never a key, or the user has ended the pairing.
     Unpaired,
-    /// There was one, and it cannot be read.
+    /// There was a key, and it cannot be read.
     Unreadable,
-    /// There is one.
+    /// There is a key.
     Key(PairingKey),
 }
 
 impl StoredKey {
-    /// Decides by the file, by the key that came of a code, and by whether there ever was one.
+    /// Chooses by the file, by the key that came from a pairing code, and by whether there ever was
+    /// a key.
     #[must_use]
     pub fn choose(file: &PairingFileRead, given: Option<PairingKey>, was_paired: bool) -> Self {
         match (file, given) {
@@ -56,22 +58,22 @@ impl StoredKey {
     }
 }
 
-/// What answered to the question who listens at the relay's port.
+/// The answer to the question who listens at the relay's port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HelloAnswer {
-    /// Nobody listens.
+    /// No program listens.
     NoAnswer,
-    /// Somebody who is no relay that knows pairing: an older one, or another program.
+    /// A program that does not know pairing: an older relay, or something else.
     Other,
-    /// Somebody who says to be such a relay. It may not be.
+    /// A program that says that it is a relay with pairing. It has not proven that.
     Relay(RelayHello),
 }
 
-/// Why what listens at the relay's port was not believed.
+/// The reason why a relay counts as unproven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofFailure {
-    /// It says that it does not know our key.
+    /// The relay says that it does not know our key.
     UnknownKey,
-    /// It has shown no proof, or a wrong one.
+    /// The relay has sent no proof, or a wrong one.
     NoProof,
 }

@@ -1,25 +1,25 @@
-//! Where tabs open, and which windows are asked about.
+//! Where tabs open, and which window a request is about.
 
 use shared_protocol::TabId;
 
 use super::WindowId;
 
-/// Where to open a tab.
+/// The place where a tab opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Where the user is.
+    /// In the window that the user used last.
     Anywhere,
     /// In the window of this tab.
     Beside(TabId),
-    /// In this window, or in a new one of its own if it has been closed.
+    /// In the separate window, or in a new separate window if the user has closed that one.
     SeparateWindow(WindowId),
-    /// In a new window of its own.
+    /// In a new separate window.
     NewSeparateWindow,
-    /// In a new window that the client asked for, which is as good as the user's.
+    /// In a new window that the client asked for. It is treated like a window of the user's.
     ClientWindow(Bounds),
 }
 
-/// Where a window is and how large; what is absent is for Chrome to choose, or stays.
+/// The position and size of a window. Chrome chooses the absent ones, or leaves them as they are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Bounds {
@@ -29,11 +29,11 @@ pub struct Bounds {
     pub height: Option<i64>,
 }
 
-/// Which window is meant.
+/// A window that a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowRef {
-    /// The one that a tab is in.
+    /// The window of this tab.
     OfTab(TabId),
-    /// The one of this id.
+    /// The window with this id.
     Id(WindowId),
 }

@@ -1,33 +1,33 @@
-//! What survives the worker's death, as it lies in `chrome.storage.session`.
+//! The state that outlives the worker. It is stored in `chrome.storage.session`.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{AttachedToTarget, Payload, PermissionName, SessionId, TabId, TargetInfo};
 
 use super::{GroupId, WindowId};
 
-/// Everything that the next worker has to know, as it lies in `chrome.storage.session`.
+/// Everything that the next worker needs. Its field names are the keys in `chrome.storage.session`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[serde(bound(serialize = "P: Serialize", deserialize = "P: Payload"))]
 pub struct Snapshot<P> {
-    /// So that no session's name is used twice.
+    /// The number of the last session, so that no session id is used twice.
     pub(crate) last_session: u32,
     /// The attached tabs, in order.
     pub tabs: Vec<StoredTab<P>>,
-    /// Tabs that wait for a relay.
+    /// The tabs that wait for a relay.
     pub(crate) waiting: Vec<TabId>,
-    /// Tabs that are to be taken back, or were just being taken.
+    /// The tabs that are to be taken back, or were just being attached.
     pub lost: Vec<TabId>,
     pub(crate) uses: Vec<StoredTabUse>,
     pub(crate) children: Vec<StoredChild<P>>,
     pub(crate) groups: Vec<GroupId>,
     pub(crate) grouped_tabs: Vec<TabId>,
     pub(crate) windows: StoredWindows,
-    /// Settings that are to be given back.
+    /// The content settings that are not the user's own.
     pub(crate) permissions: Vec<PermissionName>,
-    /// Downloads that the relay was told of.
+    /// The downloads that the relay knows.
     pub(crate) downloads: Vec<i64>,
-    /// What tabs are to be told about their children from the start.
+    /// The parameters of `Target.setAutoAttach` for every tab.
     pub(crate) auto_attach: Option<P>,
 }
 
@@ -41,7 +41,7 @@ pub struct StoredTab<P> {
     pub(crate) session_id: SessionId,
     #[serde(default)]
     pub(crate) crashed: bool,
-    /// What it showed; better known by asking again.
+    /// The last known target info. The shell reads it again.
     pub target_info: TargetInfo<P>,
 }
 
@@ -73,7 +73,7 @@ impl<P> Default for Snapshot<P> {
     }
 }
 
-/// What of a use the next worker has to know.
+/// The part of a tab's use that the next worker needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredTabUse {
@@ -82,7 +82,7 @@ pub(crate) struct StoredTabUse {
     pub(crate) client_focuses: bool,
 }
 
-/// The separate window, if that mode is on.
+/// The window mode and the separate window.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct StoredWindows {

@@ -3,21 +3,21 @@
 /// What the toolbar shows for one tab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolbarState {
-    /// The picture.
+    /// The icon.
     pub icon: Icon,
-    /// A few letters on the picture, or none.
+    /// A few letters on the icon, or none.
     pub badge: &'static str,
-    /// The words, when the mouse rests on it.
+    /// The tooltip.
     pub title: String,
 }
 
-/// The picture in the toolbar.
+/// The icon in the toolbar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Icon {
-    /// Not controlled.
+    /// The tab is not controlled.
     Black,
-    /// On its way to being controlled.
+    /// The tab is to be controlled, and is not yet.
     Grey,
-    /// Controlled.
+    /// The tab is controlled.
     Green,
 }

@@ -1,4 +1,4 @@
-//! A relay that comes, and one that has gone for good.
+//! Welcomes a relay, and cleans up after one that is gone.
 
 use shared_protocol::{CdpEvent, ExtensionMessage, Extra, Payload};
 
@@ -8,7 +8,7 @@ use crate::state::{Attaching, TabState};
 use crate::worker::Worker;
 
 impl<P: Payload> Worker<P> {
-    /// Announces all that is controlled before anything else is said.
+    /// Announces all controlled tabs and their children before anything else is sent.
     pub(crate) fn relay_connected(&mut self, effects: &mut Vec<Effect<P>>) {
         self.in_flight.keep(self.connection.attempt());
         for (_, session, info) in self.tabs.attached_tabs() {
@@ -33,7 +33,7 @@ impl<P: Payload> Worker<P> {
         }
     }
 
-    /// Tells what happened meanwhile in the tabs that are still there.
+    /// Sends the events that were kept, of tabs that still exist.
     pub(crate) fn send_buffered_events(&mut self, effects: &mut Vec<Effect<P>>) {
         let (events, dropped) = self.event_buffer.take();
         for event in events {
@@ -53,7 +53,7 @@ impl<P: Payload> Worker<P> {
         effects.push(Effect::GiveRelayUpLater { attempt });
     }
 
-    /// The relay, and with it every client, has gone for good: nothing of theirs may stay.
+    /// Reverts what the relay and its clients did. The relay has been gone for too long.
     pub(crate) fn relay_given_up(&mut self, effects: &mut Vec<Effect<P>>) {
         self.event_buffer.take();
         self.clean_up_tabs(effects);

@@ -1,4 +1,4 @@
-//! What the relay says.
+//! Dispatches the messages of the relay.
 
 use shared_protocol::{DownloadId, ExtensionMessage, Payload, RelayMessage};
 
@@ -61,7 +61,7 @@ impl<P: Payload> Worker<P> {
                 if self.downloads.is_reported(download) {
                     effects.push(Effect::CancelDownload { request, download, remove });
                 } else {
-                    // As with one that Chrome does not know.
+                    // Chrome, too, answers so for a download that it does not know.
                     self.reply_with(request, &NoFields {}, effects);
                 }
             }
@@ -75,7 +75,7 @@ impl<P: Payload> Worker<P> {
             RelayMessage::Recording { id, .. }
             | RelayMessage::UpdateTabGroup { id, .. }
             | RelayMessage::Unknown { id: Some(id), .. } => {
-                // What the released extensions answer to a method they do not know.
+                // Released extensions answer this to a method that they do not know.
                 self.reply(RequestRef { attempt, id }, Ok(None), effects);
             }
             RelayMessage::Unknown { id: None, .. } => {}

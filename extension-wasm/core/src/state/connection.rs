@@ -1,4 +1,4 @@
-//! The way to the relay: looked for, opened, lost, looked for again.
+//! The connection to the relay: its phase, its relay and its problem.
 
 mod transitions;
 
@@ -7,7 +7,7 @@ use shared_protocol::{DEFAULT_PORT, ExtensionHello};
 use super::problem::Problem;
 use crate::interface::{Attempt, PairingKey};
 
-/// As much as a tooltip shows.
+/// The greatest length of a notice, in bytes. A tooltip shows no more.
 const MAX_NOTICE: usize = 500;
 
 #[derive(Debug, Default)]
@@ -20,17 +20,17 @@ pub(crate) struct Connection {
     /// The key of this attempt.
     key: Option<PairingKey>,
     problem: Problem,
-    /// How often what listens was not believed, one after another.
+    /// How many attempts in a row ended with a problem.
     failed_proofs: u32,
-    /// What the relay wants the user to know.
+    /// A text from the relay for the user.
     notice: Option<String>,
 }
 
 #[derive(Debug)]
 struct Settings {
-    /// The user's choice.
+    /// The port that the user has set.
     port: Option<u16>,
-    /// What came with the key.
+    /// The port that is stored with the key.
     port_of_key: Option<u16>,
     hello: ExtensionHello,
 }
@@ -43,21 +43,23 @@ impl Settings {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// No relay was found; it will be looked for again.
+    /// No relay was found. The worker looks for it again.
     #[default]
     Idle,
     /// The key is being read.
     ReadingKey,
     Probing,
-    /// As [`Phase::Probing`], for an extension that has a key.
+    /// The relay is asked for its hello. An extension with a key does this and not
+    /// [`Phase::Probing`].
     AskingHello,
     Opening,
     Open,
-    /// The relay serves another worker; we come back when that one has left.
+    /// The relay serves another worker. This one connects again when that one has left.
     Displaced,
 }
 
-/// What is known of a relay. One that knows our features says the window mode before all else.
+/// How much a relay knows of this extension. A relay that knows our features sends the window mode
+/// first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum RelayKind {
     #[default]
@@ -75,7 +77,7 @@ impl Connection {
         self.is_open() && attempt == self.attempt
     }
 
-    /// Whether the relay is there, or known not to be.
+    /// Returns true if the relay is connected, or known to be absent.
     pub(crate) fn is_settled(&self) -> bool {
         match self.phase {
             Phase::Idle => self.settings.is_some(),
@@ -99,22 +101,22 @@ impl Connection {
         self.phase == Phase::Displaced
     }
 
-    /// What keeps the extension from its relay, while it is kept from it.
+    /// Returns the problem that keeps the extension from its relay.
     pub(crate) fn problem(&self) -> Problem {
         match (self.problem, self.phase) {
             (_, Phase::Open) => Problem::None,
             (Problem::Refused, phase) if phase != Phase::Idle => Problem::None,
-            // It stays as it is while the relay is looked for again.
+            // The problem stays while the worker looks for the relay again.
             (problem, _) => problem,
         }
     }
 
-    /// Whether the relay has proven itself, and the extension to it.
+    /// Returns true if the relay and the extension have proven themselves to each other.
     pub(crate) fn is_proven(&self) -> bool {
         self.is_open() && self.key.is_some()
     }
 
-    /// Where the relay is looked for, once that is known.
+    /// Returns the relay's port, once the settings have been read.
     pub(crate) fn port(&self) -> Option<u16> {
         self.settings.as_ref().map(Settings::port)
     }
@@ -130,7 +132,7 @@ impl Connection {
         });
     }
 
-    /// What the relay wants the user to know, while it is there.
+    /// Returns the relay's text for the user, while the relay is connected.
     pub(crate) fn notice(&self) -> Option<&str> {
         self.notice.as_deref().filter(|_| self.is_open())
     }
@@ -147,8 +149,8 @@ impl Connection {
         self.relay = RelayKind::Ours;
     }
 
-    /// A relay has pinged: that is long after it first spoke. Whether it turns out to be older is
-    /// news once.
+    /// Takes a relay for an older one if it has sent no window mode before its first ping. Returns
+    /// true the first time.
     pub(crate) fn mark_as_older(&mut self) -> bool {
         let news = self.relay == RelayKind::Unknown;
         if news {

@@ -1,5 +1,5 @@
-//! Downloads that the relay asks for. CDP may say that one is complete before Chrome has given the
-//! file its name, so what is found is answered when it has ended, unless the relay cannot wait.
+//! Downloads that the relay asks for. CDP may report the end of a download before Chrome has named
+//! the file. So the relay is answered when Chrome reports the end, unless the relay cannot wait.
 
 use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 
@@ -10,9 +10,9 @@ const MAX_REPORTED: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct Downloads<P> {
-    /// There are few at a time.
+    /// The downloads that the relay waits for. There are few at a time.
     wanted: Vec<WantedDownload<P>>,
-    /// Those that the relay was told of, by Chrome's ids. It may cancel no other.
+    /// The downloads that the relay knows, by Chrome's ids. It may cancel no other.
     reported: Vec<i64>,
 }
 
@@ -23,7 +23,7 @@ struct WantedDownload<P> {
     exclude: Vec<i64>,
     max_age: Option<u64>,
     at_once: bool,
-    /// As it was seen last.
+    /// The download as Chrome described it last.
     found: FoundDownload<P>,
 }
 
@@ -48,12 +48,12 @@ impl<P> Downloads<P> {
         self.wanted.push(wanted);
     }
 
-    /// Something has happened to a download.
+    /// Searches again, since a download has changed.
     pub(crate) fn changed(&self, effects: &mut Vec<Effect<P>>) {
         effects.extend(self.wanted.iter().map(WantedDownload::search));
     }
 
-    /// What Chrome knows; the answer, if that is final.
+    /// Returns the reply to a search, if the download has ended.
     pub(crate) fn search_done(
         &mut self,
         request: RequestRef,
@@ -74,13 +74,13 @@ impl<P> Downloads<P> {
         }
     }
 
-    /// The answer to a request that has waited for long enough.
+    /// Returns the reply to a request that has waited for long enough.
     pub(crate) fn overdue(&mut self, request: RequestRef) -> Option<FoundDownload<P>> {
         let index = self.index(request)?;
         Some(self.wanted.remove(index).found)
     }
 
-    /// The relay is told of a download, and may cancel it. Tells whether that is new.
+    /// Remembers a download that the relay is told of. Returns true if it is new.
     pub(crate) fn report(&mut self, found: Option<&FoundDownload<P>>) -> bool {
         let id = found.and_then(|found| found.id).filter(|id| !self.reported.contains(id));
         if self.reported.len() >= MAX_REPORTED && id.is_some() {

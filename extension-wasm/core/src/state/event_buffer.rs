@@ -1,6 +1,6 @@
-//! What Chrome tells while the way to the relay is interrupted: mostly because the worker has died
-//! and a new one looks for the relay. The relay keeps its clients for a while, and they would wait
-//! for ever for what nobody tells them.
+//! Events that Chrome sends while the connection is interrupted, mostly because the worker has died
+//! and a new one looks for the relay. The relay keeps its clients meanwhile. Without these events,
+//! they would wait for ever.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ const MAX_EVENTS: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct EventBuffer<P> {
-    /// Whether there is a relay whose clients wait.
+    /// Whether a relay may come back whose clients wait.
     is_buffering: bool,
     events: VecDeque<CdpEvent<P>>,
-    /// How many were too many.
+    /// How many events were dropped, because there were too many.
     dropped: usize,
 }
 
@@ -25,7 +25,7 @@ impl<P> Default for EventBuffer<P> {
 }
 
 impl<P> EventBuffer<P> {
-    /// The relay may be there, and its clients with it.
+    /// Starts to keep events: the relay and its clients may still be there.
     pub(crate) fn start(&mut self) {
         self.is_buffering = true;
     }
@@ -41,15 +41,15 @@ impl<P> EventBuffer<P> {
         self.events.push_back(event);
     }
 
-    /// Gives what was kept, oldest first, and how many events were lost. Nothing is kept from then
-    /// on.
+    /// Returns the events, oldest first, and how many were dropped. No more events are kept then.
     pub(crate) fn take(&mut self) -> (VecDeque<CdpEvent<P>>, usize) {
         let Self { events, dropped, .. } = std::mem::take(self);
         (events, dropped)
     }
 }
 
-/// Targets that come and go are told by the inventory; the relay passes the other two on to nobody.
+/// Returns false for events that need not be kept. Targets that come and go are announced again,
+/// and the relay forwards the other two to no client.
 fn is_worth_buffering(method: &str) -> bool {
     !matches!(
         method,

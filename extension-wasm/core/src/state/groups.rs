@@ -1,11 +1,11 @@
 //! The tab group around controlled tabs.
 //!
-//! The group shows the user what is controlled, and dragging a tab in or out is as good as a click.
-//! Only groups that we made are ever touched.
+//! The group shows the user which tabs are controlled. Dragging a tab into it or out of it counts
+//! as a click. Only groups that we made are changed.
 //!
-//! Any extension can put any tab into any group, without a permission, and Chrome does not say who did
-//! it. But while the user drags a tab, Chrome lets no extension move one; so a tab that cannot be taken
-//! out again was dragged in, and one that can was not.
+//! Any extension can put any tab into any group, without a permission, and Chrome does not say who
+//! did it. But Chrome lets no extension move a tab while the user drags it. So a tab that we cannot
+//! ungroup was dragged in by the user, and a tab that we can ungroup was not.
 
 use std::collections::VecDeque;
 
@@ -17,29 +17,29 @@ use crate::interface::{Effect, GroupId};
 #[derive(Debug)]
 pub(crate) struct Groups {
     enabled: bool,
-    /// The groups we made, one for each window.
+    /// The groups that we made, one for each window.
     ours: SmallSet<GroupId>,
-    /// The tabs that we put into them. A tab in a group of the user's is none of them.
+    /// The tabs that we put into our groups.
     members: SmallSet<TabId>,
-    /// Tabs to be grouped. One at a time: two at once would make two groups.
+    /// The tabs to be grouped, one at a time: two calls at once would make two groups.
     queue: VecDeque<TabId>,
     grouping: Option<TabId>,
-    /// Whether that one was released meanwhile.
+    /// Whether the tab that is being grouped was released since.
     is_released: bool,
-    /// Tabs that changed their group while we were at it: perhaps that was us, and perhaps the group is
-    /// ours.
+    /// Tabs that changed their group while we were grouping one. We may have done that, and the
+    /// group may be ours.
     unclassified: SmallSet<TabId>,
-    /// Tabs that have just come into another window, which takes them out of their group.
+    /// Tabs that have just moved to another window, which takes them out of their group.
     moved: SmallSet<TabId>,
 }
 
-/// What a tab's change of group means.
+/// The meaning of a change of a tab's group.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum GroupChange {
-    /// Somebody put it among the controlled tabs.
+    /// The tab is in our group, and is not controlled.
     Joined,
-    /// It is no longer among them. Chrome says so before it says that the tab came along to another
-    /// window, so one has to ask where it is.
+    /// The tab is controlled, and has left our group. Chrome says so before it says that the tab
+    /// moved to another window, so the tab's group has to be read again.
     Left,
     Irrelevant,
 }
@@ -84,7 +84,7 @@ impl Groups {
         }
     }
 
-    /// The group that a tab was put into; `None` if it stayed where the user has it.
+    /// Notes the group that a tab was put into; `None` if it stayed where the user had it.
     pub(crate) fn grouped<P>(&mut self, group: Option<GroupId>, effects: &mut Vec<Effect<P>>) {
         let tab = self.grouping.take();
         self.ours.extend(group);
@@ -108,7 +108,7 @@ impl Groups {
         }
     }
 
-    /// Chrome has put another tab in the place of one.
+    /// Follows a tab to its new id.
     pub(crate) fn replaced(&mut self, old: TabId, new: TabId) {
         if self.members.remove(old) {
             self.members.insert(new);
@@ -126,7 +126,7 @@ impl Groups {
         is_controlled: bool,
     ) -> GroupChange {
         match (is_controlled, self.is_ours(group)) {
-            // On its way in by our own doing, and released meanwhile.
+            // We put the tab into the group, and it was released since.
             (false, true) if self.grouping == Some(tab) => GroupChange::Irrelevant,
             (false, true) => GroupChange::Joined,
             (true, false) if self.grouping.is_some() || self.queue.contains(&tab) => {
@@ -139,7 +139,7 @@ impl Groups {
                 self.moved.remove(tab);
                 GroupChange::Irrelevant
             }
-            // Perhaps the group is one that we are making; we hear its id last of all.
+            // The group may be the one that we are making, whose id comes last of all.
             (false, false) if self.grouping.is_some() && group.is_some() => {
                 self.unclassified.insert(tab);
                 GroupChange::Irrelevant
@@ -148,7 +148,8 @@ impl Groups {
         }
     }
 
-    /// Whether a tab that left its group came along to another window, and is grouped there.
+    /// Groups a tab again that has left its group because it moved to another window. Returns true
+    /// if it has.
     pub(crate) fn regroup_moved_tab<P>(
         &mut self,
         tab: TabId,

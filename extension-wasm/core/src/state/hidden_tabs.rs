@@ -1,9 +1,9 @@
-//! Tabs that nobody looks at, kept at full speed while a client uses them.
+//! Hidden tabs, which are kept rendering while a client uses them.
 //!
-//! Chrome gives a hidden tab no frames: mouse moves take a second or five, screenshots never come.
-//! Two commands of the tab's own debugger undo that without showing the tab: focus emulation makes
-//! the document believe that it is in front, and a screencast of one pixel and no frames makes the
-//! compositor draw. They cost an animated page some CPU, so they end when the client pauses.
+//! Chrome gives a hidden tab no frames: mouse moves take a second or five, and screenshots never
+//! come. Two commands undo that without showing the tab. Focus emulation makes the document believe
+//! that it is in front. A screencast of one pixel and no frames makes the compositor draw. Both
+//! cost an animated page some CPU, so they end when the client pauses.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload, TabId};
@@ -11,7 +11,7 @@ use shared_protocol::{Payload, TabId};
 use super::SmallMap;
 use crate::interface::{Debuggee, Effect, RequestRef, StoredTabUse};
 
-/// How often a screenshot is drawn for.
+/// How many frames are forced for one screenshot.
 const MAX_FORCED_FRAMES: u32 = 6;
 
 #[derive(Debug, Default)]
@@ -19,15 +19,15 @@ pub(crate) struct HiddenTabs(SmallMap<TabId, TabUse>);
 
 #[derive(Debug, Default)]
 struct TabUse {
-    /// Counts commands, so that a pause can be told from a longer use.
+    /// The number of commands so far. It tells a pause from a longer use.
     count: u64,
-    /// Whether a pause is being waited for.
+    /// Whether the end of the use is being waited for.
     in_use: bool,
     /// Whether our screencast runs.
     renders: bool,
-    /// Whether the client runs a screencast of its own, which does what ours would.
+    /// Whether the client runs a screencast of its own, which has the same effect as ours.
     client_casts: bool,
-    /// Whether the client itself wants the page to look focused.
+    /// Whether the client itself has turned focus emulation on.
     client_focuses: bool,
 }
 
@@ -47,7 +47,7 @@ impl HiddenTabs {
         }
     }
 
-    /// Whether a command changes what the next worker has to know.
+    /// Returns true if a command changes what the next worker needs.
     pub(crate) fn changes_stored_use(method: &str) -> bool {
         matches!(
             method,
@@ -55,7 +55,7 @@ impl HiddenTabs {
         )
     }
 
-    /// A command is about to run in a tab: does what must be done before it.
+    /// Makes a tab render before a command that needs it.
     pub(crate) fn before_command<P: Payload>(
         &mut self,
         tab: TabId,
@@ -86,7 +86,7 @@ impl HiddenTabs {
                         effects.push(set_focus_emulation(tab, true));
                     }
                 }
-                // Before the first input and the first screenshot: both would wait for a frame.
+                // The first input and the first screenshot would both wait for a frame.
                 if !tab_use.renders && !tab_use.client_casts {
                     tab_use.renders = true;
                     effects.push(internal_command(
@@ -100,8 +100,8 @@ impl HiddenTabs {
         }
     }
 
-    /// Some time has passed since a use: the tab rests, unless it has been used again or is still
-    /// busy with what it was asked.
+    /// Stops to render a tab that has not been used for a while, unless it has been used again or a
+    /// command still runs.
     pub(crate) fn stop_rendering<P: Payload>(
         &mut self,
         tab: TabId,
@@ -123,8 +123,9 @@ impl HiddenTabs {
         }
     }
 
-    /// A screenshot waits for a frame, which Chrome forgets at times where a page has hardly changed.
-    /// A screencast that begins draws one. One of the client's own is left alone.
+    /// Forces a frame for a screenshot that waits for one. Chrome forgets the frame at times when a
+    /// page has hardly changed; a new screencast draws one. A client's own screencast is left
+    /// alone.
     pub(crate) fn force_frame<P: Payload>(
         &mut self,
         tab: TabId,
@@ -140,19 +141,19 @@ impl HiddenTabs {
             effects.push(internal_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
         }
         let forced = forced + 1;
-        // What does not come then waits for something else.
+        // If the screenshot has not come by then, it waits for something else.
         if forced < MAX_FORCED_FRAMES {
             effects.push(Effect::ForceFrameLater { tab, request, forced });
         }
     }
 
-    /// The debugger is off, and with it all that it did.
+    /// Forgets a tab whose debugger is detached. Detaching reverts both commands.
     pub(crate) fn forget(&mut self, tab: TabId) {
         self.0.remove(tab);
     }
 }
 
-/// Whether a command depends on the page's believing that somebody looks at it.
+/// Returns true if a command depends on frames or on focus.
 fn needs_rendering(method: &str) -> bool {
     method.starts_with("Input.")
         || matches!(
@@ -196,7 +197,7 @@ fn set_focus_emulation<P: Payload>(tab: TabId, enabled: bool) -> Effect<P> {
     internal_command(tab, "Emulation.setFocusEmulationEnabled", &FocusEmulation { enabled })
 }
 
-/// A command of our own, whose answer nobody wants.
+/// Makes a command of our own, whose answer is dropped.
 fn internal_command<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
     Effect::RunCommand {
         request: None,

@@ -5,7 +5,7 @@ use shared_protocol::TabId;
 use super::SmallMap;
 use crate::interface::{Attempt, Debuggee, RequestRef};
 
-/// Commands that Chrome has not answered yet, and the tab that each runs in.
+/// The commands that Chrome has not answered yet, and the tab or child of each.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight(SmallMap<RequestRef, Running>);
 
@@ -21,12 +21,12 @@ impl InFlight {
         self.0.insert(request, Running { debuggee, asks_frame_tree });
     }
 
-    /// Whether somebody still waits for the answer.
+    /// Removes a command. Returns true if it was waiting for its answer.
     pub(crate) fn done(&mut self, request: RequestRef) -> bool {
         self.0.remove(request).is_some()
     }
 
-    /// Whether somebody waits for the answer.
+    /// Returns true if a command waits for its answer.
     pub(crate) fn has(&self, request: RequestRef) -> bool {
         self.0.get(request).is_some()
     }
@@ -35,17 +35,17 @@ impl InFlight {
         self.0.iter().any(|(_, running)| running.debuggee.tab_id == tab)
     }
 
-    /// Whether this is somebody's question for frames.
+    /// Returns true if a command waits for a frame tree.
     pub(crate) fn is_frame_tree(&self, request: RequestRef) -> bool {
         self.0.get(request).is_some_and(|running| running.asks_frame_tree)
     }
 
-    /// Whether somebody waits for the frames of exactly this.
+    /// Returns true if a command waits for the frame tree of this debuggee.
     pub(crate) fn asks_frame_tree(&self, debuggee: &Debuggee) -> bool {
         self.0.iter().any(|(_, running)| running.asks_frame_tree && running.debuggee == *debuggee)
     }
 
-    /// Forgets what an earlier relay asked for.
+    /// Forgets the commands of earlier connections.
     pub(crate) fn keep(&mut self, attempt: Attempt) {
         self.0.retain(|request, _| request.attempt == attempt);
     }

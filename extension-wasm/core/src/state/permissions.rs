@@ -1,12 +1,13 @@
-//! What sites may do, while a relay wants it so.
+//! The content settings of sites, as the relay has set them.
 //!
-//! Chrome keeps these settings even over a restart, so whatever was set must be known to be undone.
+//! Chrome keeps these settings over a restart, so the ones that were set must be stored to be
+//! cleared later.
 
 use shared_protocol::{PermissionName, PermissionRule};
 
 use crate::interface::{Effect, RequestRef};
 
-/// All that there are.
+/// All names that can be set.
 const ALL_NAMES: [PermissionName; 5] = [
     PermissionName::Geolocation,
     PermissionName::Notifications,
@@ -15,12 +16,12 @@ const ALL_NAMES: [PermissionName; 5] = [
     PermissionName::Clipboard,
 ];
 
-/// The settings that are not the user's own.
+/// The names whose settings are not the user's own.
 #[derive(Debug, Default)]
 pub(crate) struct Permissions(Vec<PermissionName>);
 
 impl Permissions {
-    /// Puts these rules in the place of all that there were.
+    /// Replaces all rules by these.
     pub(crate) fn replace<P>(
         &mut self,
         request: RequestRef,
@@ -45,8 +46,8 @@ impl Permissions {
         self.0.clone()
     }
 
-    /// Takes over from an earlier worker. When that one left nothing, the browser may have been
-    /// closed while a relay had its way.
+    /// Takes over from an earlier worker. If that one left nothing, the browser may have been
+    /// closed while rules were set, so all are cleared.
     pub(crate) fn restore<P>(
         &mut self,
         changed: Vec<PermissionName>,

@@ -1,15 +1,15 @@
-//! The problems that keep the extension from its relay.
+//! The problems that keep the extension from its relay, and what the user can do about them.
 
 use crate::interface::ProofFailure;
 
-/// What keeps the extension from its relay.
+/// A problem that keeps the extension from its relay.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
     #[default]
     None,
-    /// A relay was found, and closed its door.
+    /// A relay was found, and refused the connection.
     Refused,
-    /// That relay takes paired extensions only.
+    /// The relay accepts paired extensions only.
     PairingRequired,
     UnknownKey,
     NoProof,
@@ -17,7 +17,7 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    /// What the user is to know and can do.
+    /// Returns a text for the user: what is wrong, and what to do.
     pub(crate) fn text(self, port: u16) -> Option<String> {
         Some(match self {
             Self::None => return None,
@@ -47,7 +47,7 @@ impl Problem {
         })
     }
 
-    /// Whether it is about a key, and so concerns all tabs.
+    /// Returns true if the problem is about a key, and so concerns all tabs.
     pub(crate) fn is_about_key(self) -> bool {
         matches!(self, Self::UnknownKey | Self::NoProof | Self::Unreadable | Self::PairingRequired)
     }

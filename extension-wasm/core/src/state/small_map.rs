@@ -1,5 +1,5 @@
-//! Collections of a few things in the order of their keys. With `BTreeMap` and `BTreeSet` in their
-//! place, the worker would be an eighth larger.
+//! Small collections in the order of their keys. `BTreeMap` and `BTreeSet` would make the worker an
+//! eighth larger.
 
 #[derive(Debug)]
 pub(crate) struct SmallMap<K, V>(Vec<(K, V)>);
@@ -45,7 +45,7 @@ impl<K: Ord + Copy, V> SmallMap<K, V> {
         self.0.iter().map(|(key, value)| (*key, value))
     }
 
-    /// Takes out what is not to be kept, and gives its keys.
+    /// Removes the entries that `is_kept` refuses, and returns their keys.
     pub(crate) fn retain(&mut self, mut is_kept: impl FnMut(K, &V) -> bool) -> Vec<K> {
         let gone = self.0.extract_if(.., |(key, value)| !is_kept(*key, value));
         gone.map(|(key, _)| key).collect()
@@ -72,7 +72,7 @@ impl<T: Ord + Copy> SmallSet<T> {
         }
     }
 
-    /// Tells whether it was there.
+    /// Removes an item. Returns true if it was there.
     pub(crate) fn remove(&mut self, item: T) -> bool {
         let position = self.0.binary_search(&item);
         position.map(|index| self.0.remove(index)).is_ok()
@@ -90,7 +90,7 @@ impl<T: Ord + Copy> SmallSet<T> {
         &self.0
     }
 
-    /// Takes all out.
+    /// Removes and returns all items.
     pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
     }

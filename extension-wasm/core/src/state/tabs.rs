@@ -1,4 +1,4 @@
-//! The tabs under control, and the sessions below them.
+//! The tabs under control, their sessions and their children.
 
 use shared_protocol::{AttachedToTarget, SessionId, TabId, TargetId, TargetInfo};
 
@@ -7,53 +7,53 @@ use crate::interface::{Debuggee, RequestRef, Unresponsive};
 
 #[derive(Debug)]
 pub(crate) struct Tabs<P> {
-    /// In the order in which they were taken under control.
+    /// The tabs, in the order in which they were taken under control.
     tabs: Vec<(TabId, Tab<P>)>,
-    /// Children of every tab, in the order in which they came.
+    /// The children of all tabs, in the order in which they came.
     children: Vec<Child<P>>,
-    /// Where Runtime is on.
+    /// The debuggees on which Runtime is enabled.
     runtime_enabled: Vec<Debuggee>,
     last_session: u32,
-    /// How often a tab was taken away since it last navigated.
+    /// How often Chrome detached the debugger from a tab since the tab last navigated.
     losses: SmallMap<TabId, u32>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Tab<P> {
     pub(crate) state: TabState<P>,
-    /// Who waits for the tab to be attached.
+    /// The request of the relay that waits for this tab.
     pub(crate) requested: Option<RequestedTab>,
-    /// How to announce a popup that closes before it is attached.
+    /// The target info with which a popup is announced that closes before it is attached.
     pub(crate) popup: Option<TargetInfo<P>>,
 }
 
 #[derive(Debug)]
 pub(crate) enum TabState<P> {
-    /// For a relay to come.
+    /// The tab waits for a relay.
     Waiting,
     Attaching(Attaching),
     Attached {
         session: SessionId,
         info: TargetInfo<P>,
-        /// Its renderer died; nothing will answer until the tab is reloaded.
+        /// Whether the renderer has died. Nothing answers until the tab is reloaded.
         crashed: bool,
     },
-    /// The debugger was taken away, and we try to get it back.
+    /// Chrome has detached the debugger, and the tab is to be taken back.
     Lost {
-        /// How often we tried.
+        /// How often that was tried.
         tries: u32,
     },
-    /// The tab shows a page that Chrome keeps to itself, and is ours again when it leaves it.
+    /// The tab shows a page that Chrome protects. It is attached again when it leaves that page.
     Restricted,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Attaching {
-    /// The user clicked again meanwhile.
+    /// Whether the user has clicked again since.
     pub(crate) cancelled: bool,
-    /// For a tab that was ours before: how often we tried to get it back.
+    /// How often the tab was taken back, if it was ours before.
     pub(crate) tries: Option<u32>,
-    /// Why it takes so long.
+    /// The reason why the tab does not answer.
     pub(crate) unresponsive: Option<Unresponsive>,
 }
 
@@ -61,15 +61,15 @@ pub(crate) struct Attaching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestedTab {
     pub(crate) request: RequestRef,
-    /// Whether the answer itself is the announcement.
+    /// Whether the reply itself announces the tab.
     pub(crate) initial: bool,
 }
 
-/// A frame or worker below a tab.
+/// A frame or worker target below a tab.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Child<P> {
     pub(crate) tab: TabId,
-    /// The session that it was announced on; `None` is the tab's own.
+    /// The session that announced the child; `None` for the tab's own.
     pub(crate) parent: Option<SessionId>,
     pub(crate) attached: AttachedToTarget<P>,
 }
@@ -99,7 +99,7 @@ impl<P> Tabs<P> {
         self.tabs.iter_mut().find(|(tab, _)| *tab == id).map(|(_, tab)| tab)
     }
 
-    /// Takes a tab in, or moves one that is known into another state.
+    /// Adds a tab, or sets the state of a known one.
     pub(crate) fn set_state(&mut self, id: TabId, state: TabState<P>) {
         match self.get_mut(id) {
             Some(tab) => tab.state = state,
@@ -107,7 +107,7 @@ impl<P> Tabs<P> {
         }
     }
 
-    /// Gives an attached tab a session of its own.
+    /// Marks a tab as attached, and returns its new session.
     pub(crate) fn start_session(&mut self, id: TabId, info: TargetInfo<P>) -> SessionId {
         self.last_session += 1;
         let session = SessionId::new(format!("pw-tab-{}", self.last_session));
@@ -115,8 +115,8 @@ impl<P> Tabs<P> {
         session
     }
 
-    /// Takes in a tab that an earlier worker left attached. What that one enabled is unknown, so
-    /// all of it may be.
+    /// Adds a tab that an earlier worker left attached. Its domains are unknown, so Runtime counts
+    /// as enabled.
     pub(crate) fn adopt(
         &mut self,
         id: TabId,
@@ -128,7 +128,7 @@ impl<P> Tabs<P> {
         self.enable_runtime(&Debuggee::tab(id));
     }
 
-    /// As [`Tabs::adopt`], for a child.
+    /// Adds a child that an earlier worker left attached, as [`Tabs::adopt`] does with a tab.
     pub(crate) fn adopt_child(&mut self, child: Child<P>) {
         let session_id = Some(child.attached.session_id.clone());
         self.enable_runtime(&Debuggee { tab_id: child.tab, session_id });
@@ -139,27 +139,27 @@ impl<P> Tabs<P> {
         matches!(self.get(id).map(|tab| &tab.state), Some(TabState::Attached { crashed: true, .. }))
     }
 
-    /// Forgets all below a tab.
+    /// Forgets the children of a tab.
     pub(crate) fn forget_children(&mut self, id: TabId) {
         self.children.retain(|child| child.tab != id);
         self.runtime_enabled.retain(|debuggee| debuggee.tab_id != id);
     }
 
-    /// Forgets a tab and all below it.
+    /// Removes a tab and its children.
     pub(crate) fn remove(&mut self, id: TabId) -> Option<Tab<P>> {
         self.forget_children(id);
         let index = self.tabs.iter().position(|(tab, _)| *tab == id)?;
         Some(self.tabs.remove(index).1)
     }
 
-    /// Notes that a tab was taken away; how often it was before, on the same page.
+    /// Counts a detached debugger. Returns how often that had happened before on the same page.
     pub(crate) fn count_loss(&mut self, id: TabId) -> u32 {
         let losses = self.losses.get_or_default(id);
         *losses += 1;
         *losses - 1
     }
 
-    /// A tab shows another page, on which it may fare better.
+    /// Forgets how often the debugger was detached. Another page may be better.
     pub(crate) fn reset_losses(&mut self, id: TabId) {
         self.losses.remove(id);
     }
@@ -178,7 +178,7 @@ impl<P> Tabs<P> {
         self.session(id).is_some()
     }
 
-    /// Every attached tab, in order.
+    /// Returns the attached tabs, in order.
     pub(crate) fn attached_tabs(
         &self,
     ) -> impl Iterator<Item = (TabId, &SessionId, &TargetInfo<P>)> {
@@ -218,7 +218,7 @@ impl<P> Tabs<P> {
         self.runtime_enabled.retain(|debuggee| debuggee.session_id.as_ref() != Some(session));
     }
 
-    /// Notes that Runtime is on; whether it was on before.
+    /// Notes that Runtime is enabled. Returns true if it was enabled before.
     pub(crate) fn enable_runtime(&mut self, debuggee: &Debuggee) -> bool {
         let was_enabled = self.runtime_enabled.contains(debuggee);
         if !was_enabled {

@@ -1,13 +1,13 @@
-//! The changes of the toolbar that are under way.
+//! The order of changes of the toolbar.
 //!
-//! Chrome loads an icon's pictures before it shows them, so two changes in a row may land in either
-//! order. One change at a time, and the last one wanted wins.
+//! Chrome loads an icon's pictures before it shows them, so two changes in a row may end in either
+//! order. One change is made at a time, and the last one wins.
 
 use shared_protocol::TabId;
 
 use crate::interface::{Effect, ToolbarState};
 
-/// The changes under way, and for each the one that must follow it.
+/// The tabs whose toolbar is being changed, each with the change that follows.
 #[derive(Debug, Default)]
 pub(crate) struct Toolbar(Vec<(TabId, Option<ToolbarState>)>);
 
@@ -27,7 +27,7 @@ impl Toolbar {
         }
     }
 
-    /// A change is done; the next one may go.
+    /// Notes that a change is done, and makes the next one.
     pub(crate) fn shown<P>(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         let Some(index) = self.0.iter().position(|(shown, _)| *shown == tab) else { return };
         if let (tab, Some(next)) = self.0.swap_remove(index) {

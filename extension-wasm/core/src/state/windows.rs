@@ -1,4 +1,4 @@
-//! Where tabs that a client opens go: beside the tabs it has, or into a window of their own.
+//! The windows in which clients' tabs open: beside controlled tabs, or in the separate window.
 
 use std::collections::VecDeque;
 
@@ -7,16 +7,16 @@ use shared_protocol::TabId;
 use super::SmallSet;
 use crate::interface::{Effect, Place, RequestRef, StoredWindows, WindowId};
 
-/// The separate window, if that mode is on.
+/// The window mode and the separate window.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     separate_window: bool,
     separate_window_id: Option<WindowId>,
-    /// The tabs that we opened in it, and may close.
+    /// The tabs that we opened in the separate window, and may close.
     owned: SmallSet<TabId>,
-    /// Tabs that wait for the window to open.
+    /// The tabs that wait for the separate window to open.
     queue: VecDeque<(RequestRef, String)>,
-    /// The tab that the window is being opened with.
+    /// The request whose tab opens the separate window.
     opening: Option<RequestRef>,
 }
 
@@ -70,7 +70,8 @@ impl Windows {
         effects.push(Effect::CreateTab { request, url, place });
     }
 
-    /// A tab has been opened, or not; with the window, if that is to be ours.
+    /// Notes a tab that was opened, with its window if that is the separate one; `None` if it could
+    /// not be opened.
     pub(crate) fn tab_opened<P>(
         &mut self,
         request: RequestRef,
@@ -89,17 +90,17 @@ impl Windows {
         }
     }
 
-    /// Whether a tab was opened in the separate window.
+    /// Returns true if a tab was opened in the separate window.
     pub(crate) fn owns(&self, tab: TabId) -> bool {
         self.owned.contains(tab)
     }
 
-    /// Takes in a tab that one of them opened.
+    /// Adds a tab that a tab in the separate window opened.
     pub(crate) fn add_owned(&mut self, tab: TabId) {
         self.owned.insert(tab);
     }
 
-    /// Chrome has put another tab in the place of one.
+    /// Follows a tab to its new id.
     pub(crate) fn replaced(&mut self, old: TabId, new: TabId) {
         if self.owned.remove(old) {
             self.owned.insert(new);
@@ -117,8 +118,8 @@ impl Windows {
         }
     }
 
-    /// Closes the separate window once none of its tabs is controlled: what we opened goes, and
-    /// with the last tab its window. A tab that the user put there stays.
+    /// Closes our tabs in the separate window when none of them is controlled any more. The window
+    /// closes with its last tab. A tab that the user put there stays.
     pub(crate) fn close_if_unused<P>(
         &mut self,
         is_controlled: impl Fn(TabId) -> bool,

@@ -1,4 +1,4 @@
-//! How the connection goes from one phase to the next.
+//! The transitions of the connection from one phase to the next.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{Connection, Phase, RelayKind, Settings};
 use crate::interface::{Attempt, Effect, HelloAnswer, ProofFailure, StoredKey};
 use crate::state::problem::Problem;
 
-/// How long to rest after what listens was not believed; each time twice as long.
+/// The wait after a problem. Each later wait is twice as long.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
 
@@ -32,7 +32,7 @@ impl Connection {
         }
     }
 
-    /// There is another key than the one that was used.
+    /// Connects again, since there is another key.
     pub(crate) fn key_changed<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         if self.settings.is_some() {
             self.start_over(effects);
@@ -42,21 +42,21 @@ impl Connection {
     fn start_over<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         (self.problem, self.failed_proofs) = (Problem::None, 0);
         if matches!(self.phase, Phase::Opening | Phase::Open) {
-            // The socket's end leads to the next attempt.
+            // When the socket has closed, the next attempt begins.
             effects.push(Effect::CloseSocket);
         } else {
             self.look_for_relay(effects);
         }
     }
 
-    /// Looks for the relay if none is there; with an attempt, only on its behalf.
+    /// Looks for the relay if none is connected; with an attempt, only if that is the latest.
     pub(crate) fn retry<P>(&mut self, attempt: Option<Attempt>, effects: &mut Vec<Effect<P>>) {
         if attempt.is_some_and(|attempt| attempt != self.attempt) {
             return;
         }
         match (self.phase, &self.settings) {
             (Phase::Idle, _) => self.look_for_relay(effects),
-            // It has a timer of its own.
+            // A displaced worker has a timer of its own.
             (Phase::Displaced, Some(settings)) if attempt.is_some() => {
                 effects.push(Effect::AskStatus { attempt: self.attempt, port: settings.port() });
             }
@@ -92,7 +92,7 @@ impl Connection {
         }
     }
 
-    /// What is known of a key decides how the relay is spoken to.
+    /// Begins to connect, in the way that depends on the key.
     pub(crate) fn key_read<P>(
         &mut self,
         attempt: Attempt,
@@ -120,7 +120,8 @@ impl Connection {
         }
     }
 
-    /// Who listens has said what it is, which it may not be.
+    /// Opens the socket if a relay with pairing has answered. That the answer is true is proven
+    /// later.
     pub(crate) fn hello_answered<P>(
         &mut self,
         attempt: Attempt,
@@ -161,7 +162,7 @@ impl Connection {
         }
     }
 
-    /// What listens was not believed. Whether this is news.
+    /// Ends an attempt whose relay is unproven. Returns false if the attempt is not the latest.
     pub(crate) fn relay_unproven<P>(
         &mut self,
         attempt: Attempt,
@@ -176,7 +177,7 @@ impl Connection {
         news
     }
 
-    /// Whether the relay has an extension is known; if not, or if it has gone, it is our turn.
+    /// Connects if the relay serves no other extension; waits if it does.
     pub(crate) fn status_answered<P>(
         &mut self,
         attempt: Attempt,
@@ -193,7 +194,7 @@ impl Connection {
         }
     }
 
-    /// Whether this is news.
+    /// Notes that the socket is open. Returns false if the attempt is not the latest.
     pub(crate) fn opened(&mut self, attempt: Attempt) -> bool {
         let news = attempt == self.attempt && self.phase == Phase::Opening;
         if news {
@@ -205,7 +206,7 @@ impl Connection {
         news
     }
 
-    /// Whether this is news.
+    /// Notes that the socket has closed. Returns false if the attempt is not the latest.
     pub(crate) fn closed<P>(
         &mut self,
         attempt: Attempt,
@@ -225,7 +226,7 @@ impl Connection {
                 .any(|displaced| displaced.number() == code);
             self.retry_later(if displaced { Phase::Displaced } else { Phase::Idle }, effects);
             if was_refused && let Some(settings) = &self.settings {
-                // It may say why.
+                // The relay may say why it refused.
                 effects.push(Effect::AskHello { attempt, port: settings.port() });
             }
         }
@@ -241,7 +242,7 @@ impl Connection {
         effects.push(Effect::ReadKey { attempt: self.attempt });
     }
 
-    /// Rests longer each time: whatever is wrong, this does not end it.
+    /// Looks for the relay again after a wait, which is longer each time.
     fn retry_after_problem<P>(&mut self, problem: Problem, effects: &mut Vec<Effect<P>>) {
         self.problem = problem;
         self.phase = Phase::Idle;

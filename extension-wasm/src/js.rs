@@ -1,6 +1,6 @@
 //! What JavaScript itself offers: values, errors, timers and signatures.
 //!
-//! Nothing here calls `chrome.*` or knows the relay. Files here keep payloads in the JS heap wherever that is
+//! Nothing here calls `chrome.*` or knows the relay. Payloads stay in the JS heap wherever that is
 //! possible.
 
 pub(crate) mod crypto;

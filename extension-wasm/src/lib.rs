@@ -1,8 +1,8 @@
 //! The extension's background worker.
 //!
-//! [`extension_core`] is the whole extension as a pure machine; everything else performs its effects and
-//! turns what Chrome says into its inputs. The functions here are what the loader
-//! (`extension-shell/background.js`) calls; the loader itself decides nothing.
+//! [`extension_core`] is the whole extension as a pure machine. Everything else performs its
+//! effects and turns Chrome's events into its inputs. The loader (`extension-shell/background.js`)
+//! calls the functions in this file, and decides nothing itself.
 
 mod js;
 
@@ -151,7 +151,7 @@ pub fn on_alarm() {
     step(Input::AlarmRang);
 }
 
-/// Acts as a click on the icon, on the active tab of the focused window; resolves to
+/// Acts like a click on the icon, for the active tab of the focused window. Resolves to
 /// `{isConnected, state}` when the tab has settled.
 ///
 /// # Errors
@@ -184,11 +184,11 @@ pub fn disconnect_everything() {
     step(Input::ReleaseAll);
 }
 
-/// Pairs this extension with the relay by a code of `playwriter pair`.
+/// Pairs this extension with the relay, by a code from `playwriter pair`.
 ///
 /// # Errors
 ///
-/// Throws what went wrong, in words for the user.
+/// Throws a text for the user that says what went wrong.
 #[wasm_bindgen]
 pub async fn pair_with_code(code: String) -> Result<(), JsValue> {
     let port = SHELL.with_borrow(|shell| shell.worker.port());
@@ -197,7 +197,7 @@ pub async fn pair_with_code(code: String) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// The worker's state, as a plain object.
+/// Returns the worker's state as a plain object.
 ///
 /// # Errors
 ///
@@ -208,7 +208,7 @@ pub fn extension_state() -> Result<JsValue, JsValue> {
     Ok(to_js(&status)?)
 }
 
-/// Where an event of `chrome.debugger` came from.
+/// The source of an event of `chrome.debugger`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Source {

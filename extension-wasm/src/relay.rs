@@ -1,6 +1,7 @@
-//! The network: looking for the relay, proving ourselves to each other, and the socket.
+//! The network: the relay's HTTP routes, the handshake and the socket.
 //!
-//! Files here decide nothing: they do what an effect says and tell what came of it. They call no `chrome.*`.
+//! Files here carry out what an effect asks for and report the outcome. They decide nothing and
+//! call no `chrome.*`.
 
 pub(crate) mod handshake;
 pub(crate) mod probe;

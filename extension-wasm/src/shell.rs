@@ -1,7 +1,7 @@
-//! The machine, and what surrounds it: inputs go in, and its effects are performed.
+//! The machine, and the loop around it: inputs go in, and effects are performed.
 //!
-//! This is the only place that holds state of the worker. Files below carry out single effects; what they
-//! learn goes back into [`step`].
+//! All state of the worker is here. Files below carry out single effects, and pass the outcome to
+//! [`step`].
 
 mod attach;
 mod perform;
@@ -27,11 +27,12 @@ thread_local! {
 pub(crate) struct Shell {
     pub(crate) worker: Worker<JsPayload>,
     socket: Option<RelaySocket>,
-    /// Callers of `toggleExtensionForActiveTab` whose tab has not settled yet.
+    /// The callers of `toggleExtensionForActiveTab` whose tab has not settled yet.
     pub(crate) toggles: Vec<(TabId, Function)>,
 }
 
-/// Feeds the machine, performs what it returns, and answers those whose tab has settled.
+/// Passes an input to the machine, performs the effects, and resolves the toggles whose tab has
+/// settled.
 pub(crate) fn step(input: Input<JsPayload>) {
     let effects = SHELL.with_borrow_mut(|shell| shell.worker.handle(input));
     for effect in effects {

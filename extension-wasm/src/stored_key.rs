@@ -1,5 +1,5 @@
-//! Where this extension's key is kept: in a file of its folder, or, if the user has pasted a code, in its
-//! storage.
+//! The key of this extension. It is stored in a file in the extension's folder or, if the user has
+//! pasted a code, in the extension's storage.
 
 use gloo_net::http::RequestBuilder;
 use shared_protocol::pairing::{FILE, GivenKey, PairingCode};
@@ -12,9 +12,9 @@ use crate::js::pairing_json;
 use crate::relay::handshake;
 use extension_core::{PairingFileRead, StoredKey};
 
-/// Reads the key anew: the file may have been replaced since.
+/// Reads the key again, since the file may have been replaced.
 pub(crate) async fn read() -> StoredKey {
-    // Without the storage nobody knows whether there was a key.
+    // Only the storage knows whether there ever was a key.
     let Ok(local) = storage::read_local().await else { return StoredKey::Unreadable };
     let file = read_file().await;
     let stored = StoredKey::choose(&file, local.given_key(), local.paired);
@@ -32,7 +32,7 @@ async fn read_file() -> PairingFileRead {
     pairing_json::pairing_file(&text.into())
 }
 
-/// Gets a key with a code that the user has pasted, and keeps it.
+/// Gets a key with a code that the user has pasted, and stores it.
 pub(crate) async fn get_with(code: &str, port: u16) -> Result<(), JsValue> {
     let code: PairingCode = code.parse().map_err(|error| js_error(&error))?;
     let key = handshake::key_for(&code, port)

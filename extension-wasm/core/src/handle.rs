@@ -21,6 +21,7 @@ impl<P: Payload> Worker<P> {
         effects
     }
 
+    /// Passes an input to the part that it concerns. It is long because it has one arm for each input.
     fn apply(&mut self, input: Input<P>, effects: &mut Vec<Effect<P>>) {
         match input {
             Input::Started { settings, hello, snapshot } => {

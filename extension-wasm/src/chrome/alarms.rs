@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{argument, promptly};
 use crate::js::error::ChromeError;
 
-/// Wakes the worker every half minute, the shortest period that Chrome grants.
+/// Creates an alarm for every half minute, the shortest period that Chrome allows.
 pub(crate) async fn create(name: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

@@ -6,7 +6,7 @@ use shared_protocol::TabId;
 use super::{argument, promptly};
 use crate::js::error::ChromeError;
 
-/// Runs a script of ours in a page.
+/// Runs a script of the extension in a page.
 pub(crate) async fn run_file(tab_id: TabId, file: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     struct Injection<'a> {

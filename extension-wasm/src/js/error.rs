@@ -1,4 +1,4 @@
-//! What `chrome.*` throws. Anything can be thrown, so anything is kept.
+//! Errors of `chrome.*`. Anything can be thrown, so anything is kept as text.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 pub(crate) struct ChromeError {
     /// `namespace.function`
     pub(crate) api: &'static str,
-    /// Chrome's words. For a CDP error, `chrome.debugger` puts it here as JSON text.
+    /// Chrome's message. For a CDP error, `chrome.debugger` puts JSON text here.
     pub(crate) message: String,
 }
 

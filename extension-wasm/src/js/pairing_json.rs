@@ -1,4 +1,5 @@
-//! The few objects of the handshake, read field by field: a fraction of the code that serde makes of them.
+//! The objects of the handshake, read field by field. That takes a fraction of the code that serde
+//! would make.
 
 use std::str::FromStr;
 
@@ -11,7 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::js::payload::parse;
 use extension_core::PairingFileRead;
 
-/// Reads `pairing.json`, or what was kept like it.
+/// Reads `pairing.json`, or the same text from the storage.
 pub(crate) fn pairing_file(text: &JsString) -> PairingFileRead {
     let file = || {
         let file = parse(text).ok()?;
@@ -33,7 +34,7 @@ pub(crate) fn pairing_text(GivenKey { kid, key }: &GivenKey, port: u16) -> Strin
     format!(r#"{{"v":{},"kid":"{kid}","key":"{key}","port":{port}}}"#, PairingFile::V)
 }
 
-/// Reads the answer of whoever listens at the relay's port.
+/// Reads the hello of the program at the relay's port.
 pub(crate) fn relay_hello(text: &JsString) -> Option<RelayHello> {
     let hello = parse(text).ok()?;
     let pairing: Array = field(&hello, "pairing").dyn_into().ok()?;
@@ -74,7 +75,7 @@ fn params(text: &JsString) -> Option<JsValue> {
     is_ours.then(|| field(&frame, "params"))
 }
 
-/// A text that must be readable if it is there; `None` outside if it is not.
+/// Parses an optional text. Returns `None` if the text is there and cannot be parsed.
 fn parsed<T: FromStr>(object: &JsValue, name: &str) -> Option<Option<T>> {
     let value = field(object, name);
     if value.is_undefined() {
@@ -88,7 +89,7 @@ fn number(object: &JsValue, name: &str) -> Option<u32> {
     (0.0..=f64::from(u32::MAX)).contains(&number).then_some(number as u32)
 }
 
-/// Anything else than an object has no fields.
+/// Returns a field, or `undefined` if the value is no object.
 fn field(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or_default()
 }

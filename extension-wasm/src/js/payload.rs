@@ -1,4 +1,4 @@
-//! Payloads as JavaScript values: what is only passed on never leaves the JS heap.
+//! Payloads as JavaScript values, which stay in the JS heap while they are only forwarded.
 
 use js_sys::{JSON, JsString};
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use serde_wasm_bindgen::Serializer;
 use shared_protocol::{Payload, Unreadable};
 use wasm_bindgen::{JsCast, JsValue};
 
-/// A JavaScript value that the worker passes on untouched.
+/// A JavaScript value that the worker forwards untouched.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JsPayload(#[serde(with = "serde_wasm_bindgen::preserve")] pub JsValue);
@@ -23,7 +23,7 @@ impl Payload for JsPayload {
     }
 }
 
-/// Plain objects, as `JSON.stringify` and `chrome.*` want them.
+/// Makes plain objects, as `JSON.stringify` and `chrome.*` expect them.
 pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, serde_wasm_bindgen::Error> {
     value.serialize(&Serializer::json_compatible())
 }
@@ -32,7 +32,7 @@ pub(crate) fn to_js<T: Serialize>(value: &T) -> Result<JsValue, serde_wasm_bindg
 ///
 /// # Errors
 ///
-/// Gives what JavaScript threw.
+/// Returns what JavaScript threw.
 pub fn to_text<T: Serialize>(message: &T) -> Result<JsString, JsValue> {
     JSON::stringify(&to_js(message)?)
 }
@@ -41,7 +41,7 @@ pub fn to_text<T: Serialize>(message: &T) -> Result<JsString, JsValue> {
 ///
 /// # Errors
 ///
-/// Says why the text is no such message.
+/// Returns the reason why the text is not such a message.
 pub fn from_text<T: DeserializeOwned>(text: &JsString) -> Result<T, String> {
     let value = parse(text).map_err(|thrown| {
         let error = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
@@ -62,7 +62,7 @@ mod sys {
 
     #[wasm_bindgen]
     extern "C" {
-        /// `js_sys` has it for Rust strings only.
+        /// Takes a JavaScript string. The one in `js_sys` takes Rust strings only.
         #[wasm_bindgen(catch, js_namespace = JSON)]
         pub(super) fn parse(text: &JsString) -> Result<JsValue, JsValue>;
     }

@@ -7,13 +7,13 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::JsFuture;
 
-/// Completes after `duration`. Not while the worker sleeps: use an alarm for longer waits.
+/// Completes after `duration`, if the worker lives that long. Longer waits need an alarm.
 pub(crate) async fn sleep(duration: Duration) {
     // A timer's promise is never rejected.
     drop(JsFuture::from(timer(duration, &JsValue::UNDEFINED)).await);
 }
 
-/// What `promise` settles to, or `None` if that takes longer than `limit`.
+/// Returns what `promise` settles to, or `None` if that takes longer than `limit`.
 pub(crate) async fn within(limit: Duration, promise: Promise) -> Option<Result<JsValue, JsValue>> {
     let late = JsValue::from(js_sys::Object::new());
     let race = Promise::race(&js_sys::Array::of2(&promise, &timer(limit, &late)));
@@ -23,7 +23,7 @@ pub(crate) async fn within(limit: Duration, promise: Promise) -> Option<Result<J
     }
 }
 
-/// A promise of `value`, kept after `duration`.
+/// Makes a promise that resolves to `value` after `duration`.
 fn timer(duration: Duration, value: &JsValue) -> Promise {
     let milliseconds = i32::try_from(duration.as_millis()).unwrap_or(i32::MAX);
     Promise::new(&mut |resolve, _| set_timeout(&resolve, milliseconds, value))

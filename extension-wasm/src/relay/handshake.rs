@@ -1,4 +1,4 @@
-//! The handshake with a relay, on the socket that is used afterwards.
+//! The handshake with the relay, on the socket that is used afterwards.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::js::pairing_json;
 use crate::js::time;
 use extension_core::{PairingKey, ProofFailure};
 
-/// How long the relay may take for each of its steps.
+/// The greatest time that the relay may take for one step.
 const STEP: Duration = Duration::from_secs(5);
 
-/// A socket on which nothing was said yet but the name of a key.
+/// A socket over which nothing has been sent but the name of a key.
 pub(crate) struct Handshake {
     pub(crate) socket: WebSocket,
     port: u16,
@@ -39,8 +39,8 @@ impl Handshake {
         Ok(Self { socket, port, key, first, opened })
     }
 
-    /// Lets the relay prove itself, and makes the frame that proves this extension to it. Nothing has
-    /// been said yet when it completes.
+    /// Verifies the relay's proof, and makes the frame with this extension's proof. Nothing has
+    /// been sent when it completes.
     pub(crate) async fn answer(&self, hello: &str) -> Result<js_sys::JsString, ProofFailure> {
         let frame = self.frame().await;
         let age = time::now() - self.opened;
@@ -54,7 +54,8 @@ impl Handshake {
         let (Some(second), Some(listening), Some(proof)) = (nonce, listening, proof) else {
             return Err(ProofFailure::NoProof);
         };
-        // Whoever had the port before the relay has this socket, and passes on what the relay says.
+        // A program that had the port before the relay may have accepted this socket, and may
+        // forward what the relay sends.
         if f64::from(listening) < age {
             return Err(ProofFailure::NoProof);
         }
@@ -82,8 +83,8 @@ impl Handshake {
         Ok(pairing_json::extension_proof(&frame).map(Into::into))
     }
 
-    /// The next frame of the handshake. One that is too long, or of another kind, or that comes while
-    /// nobody waits for one, is none.
+    /// Returns the next frame of the handshake. Returns `None` for a frame that is too long or of
+    /// another kind, and for one that comes while no caller waits.
     async fn frame(&self) -> Option<js_sys::JsString> {
         let mut resolve = None;
         let frame = Promise::new(&mut |on_frame, _| resolve = Some(on_frame));
@@ -103,7 +104,7 @@ impl Handshake {
     }
 }
 
-/// Gets a key of its own for this extension with a code that the user has pasted.
+/// Gets a key for this extension, with a code that the user has pasted.
 pub(crate) async fn key_for(code: &PairingCode, port: u16) -> Result<PairingKey, JsValue> {
     let secret = HmacKey::new(&code.0).await?;
     let mut kid = KeyId([0; 8]);
@@ -111,7 +112,7 @@ pub(crate) async fn key_for(code: &PairingCode, port: u16) -> Result<PairingKey,
     let key = Key(secret.sign(signed_for_code_key()).await?);
     let handshake = Handshake::begin(port, PairingKey { kid, key, port: None })?;
     let given = give(&handshake).await;
-    // It has nothing more to say, whatever came of it.
+    // The socket is needed no more, whatever the outcome.
     drop(handshake.socket.close());
     let GivenKey { kid, key } = given?;
     Ok(PairingKey { kid, key, port: Some(port) })

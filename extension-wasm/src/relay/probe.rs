@@ -1,4 +1,4 @@
-//! Asking over HTTP who listens at the relay's port.
+//! Asks over HTTP who listens at the relay's port.
 
 use gloo_net::http::{Method, RequestBuilder, Response};
 use js_sys::{Reflect, Uint8Array};
@@ -12,14 +12,14 @@ use crate::js::pairing_json;
 use crate::js::payload::from_text;
 use extension_core::HelloAnswer;
 
-/// How long a relay on this machine may take to say that it is there.
+/// The greatest time that a relay on this machine may take to answer.
 const PROBE_MILLISECONDS: u32 = 2000;
 
 pub(crate) async fn is_relay(port: u16) -> bool {
     ask_relay(port, Method::HEAD, "/").await.is_some()
 }
 
-/// A relay that does not answer serves nobody.
+/// Returns true if the relay serves another extension; false if it does not answer.
 pub(crate) async fn is_taken(port: u16) -> bool {
     let Some(answer) = ask_relay(port, Method::GET, "/extension/status").await else {
         return false;
@@ -28,7 +28,7 @@ pub(crate) async fn is_taken(port: u16) -> bool {
     from_text::<ExtensionStatus>(&text.into()).is_ok_and(|status| status.connected)
 }
 
-/// Asks who listens. Whoever it is may send anything, for ever.
+/// Asks the program at the relay's port for its hello. The program may send anything, without end.
 pub(crate) async fn ask_hello(port: u16) -> HelloAnswer {
     let patience = AbortSignal::timeout_with_u32(PROBE_MILLISECONDS);
     let request = RequestBuilder::new(&format!("http://127.0.0.1:{port}/extension/hello"))
@@ -36,7 +36,7 @@ pub(crate) async fn ask_hello(port: u16) -> HelloAnswer {
         .credentials(RequestCredentials::Omit)
         .abort_signal(Some(&patience));
     let Ok(answer) = request.send().await else {
-        // A redirect fails like a closed port.
+        // A redirect fails in the same way as a closed port.
         return if is_relay(port).await { HelloAnswer::Other } else { HelloAnswer::NoAnswer };
     };
     let text = if answer.ok() { short_text(&answer).await } else { None };
@@ -44,7 +44,7 @@ pub(crate) async fn ask_hello(port: u16) -> HelloAnswer {
     hello.map_or(HelloAnswer::Other, HelloAnswer::Relay)
 }
 
-/// The text of an answer that is not longer than any of ours.
+/// Returns the text of an answer, unless it is longer than any that a relay sends.
 async fn short_text(answer: &Response) -> Option<String> {
     let reader = ReadableStreamDefaultReader::new(&answer.body()?).ok()?;
     let mut bytes = Vec::new();
@@ -53,7 +53,7 @@ async fn short_text(answer: &Response) -> Option<String> {
         let value = Reflect::get(&part, &JsValue::from("value")).ok()?;
         let Ok(part) = value.dyn_into::<Uint8Array>() else { break };
         if bytes.len() + part.length() as usize > MAX_FRAME {
-            // Nobody waits for the rest to be taken back.
+            // The rest is dropped, whether it can be cancelled or not.
             drop(reader.cancel());
             return None;
         }

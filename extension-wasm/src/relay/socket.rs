@@ -1,5 +1,5 @@
-//! The WebSocket to the relay. Text goes from the socket to `JSON.parse` and from
-//! `JSON.stringify` to the socket without ever being copied into the WASM heap.
+//! The WebSocket to the relay. Text goes from the socket to `JSON.parse` and from `JSON.stringify`
+//! to the socket, and is never copied into the WASM heap.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,16 +16,16 @@ use super::handshake::Handshake;
 use crate::js::payload::{JsPayload, from_text, to_js, to_text};
 use extension_core::{Attempt, Input, PairingKey, ProofFailure};
 
-/// More than the largest two messages: a relay that lets this much pile up does not read.
+/// More than the two largest messages. A relay that lets this much pile up does not read.
 const MAX_BUFFERED: u32 = 512 * 1024 * 1024;
 
-/// What a relay takes, in bytes.
+/// The length of the largest message that a relay accepts, in bytes.
 const MAX_LENGTH: u32 = 256 * 1024 * 1024;
 
-/// How much of a text is counted at once.
+/// The length of a piece of text whose bytes are counted at once.
 const PIECE: u32 = 1024 * 1024;
 
-/// An open or opening socket. Dropping it closes it, and nothing of it is heard any more.
+/// An open or opening socket. When it is dropped, it closes, and reports nothing more.
 pub(crate) struct RelaySocket {
     socket: WebSocket,
     on_open: Closure<dyn FnMut()>,
@@ -35,7 +35,7 @@ pub(crate) struct RelaySocket {
 }
 
 impl RelaySocket {
-    /// Starts to open a socket; whatever becomes of it is told to `tell`.
+    /// Starts to open a socket. Everything that happens to it is passed to `tell`.
     pub(crate) fn open(
         attempt: Attempt,
         port: u16,
@@ -53,8 +53,8 @@ impl RelaySocket {
         Ok(socket)
     }
 
-    /// As [`RelaySocket::open`], for an extension that has a key: the socket counts as open when both
-    /// sides have proven themselves, and nothing that is said before is heard.
+    /// Opens a socket as [`RelaySocket::open`] does, for an extension that has a key. It counts as
+    /// open when both sides have proven themselves. What is received before that is ignored.
     pub(crate) fn open_with_key(
         attempt: Attempt,
         port: u16,
@@ -78,7 +78,7 @@ impl RelaySocket {
                 socket.set_onmessage(Some(&on_message));
                 socket.set_onclose(Some(&on_close));
                 let sent = socket.unchecked_ref::<TextSocket>().send(&answer);
-                // One that has ended takes it without a word, and is heard of no more.
+                // A socket that has closed accepts the frame silently, and reports nothing more.
                 match (sent, socket.ready_state()) {
                     (Ok(()), WebSocket::OPEN) => Ok(()),
                     _ => Err(ProofFailure::NoProof),
@@ -101,20 +101,20 @@ impl RelaySocket {
         Self { socket, on_open, on_message, on_close, is_dropped: Rc::default() }
     }
 
-    /// Sends one message, or closes a socket whose other end does not read.
+    /// Sends a message, or closes the socket if the relay does not read.
     pub(crate) fn send(&self, message: &ExtensionMessage<JsPayload>) -> Result<(), JsValue> {
         if self.socket.buffered_amount() > MAX_BUFFERED {
             return self.socket.close_with_code(CloseCode::ConnectionFailed.number());
         }
         let text = to_text(message)?;
         if is_too_long(&text) {
-            // The relay would end the connection for it.
+            // The relay would end the connection.
             return Err("it is larger than 256 MiB".into());
         }
         self.socket.unchecked_ref::<TextSocket>().send(&text)
     }
 
-    /// Starts to close; the end is told like any other.
+    /// Starts to close the socket. The end is reported like any other.
     pub(crate) fn close(&self) -> Result<(), JsValue> {
         self.socket.close()
     }
@@ -131,8 +131,8 @@ impl Drop for RelaySocket {
     }
 }
 
-/// Whether a text has more bytes than a relay takes. A unit of JavaScript's strings has three at most,
-/// so that few have to be counted.
+/// Returns true if a text has more bytes than a relay accepts. A UTF-16 unit has three bytes at
+/// most, so only few texts have to be counted.
 fn is_too_long(text: &JsString) -> bool {
     let units = text.length();
     if units <= MAX_LENGTH / 3 || units > MAX_LENGTH {
@@ -154,14 +154,14 @@ fn read(attempt: Attempt, event: &MessageEvent) -> Input<JsPayload> {
 
 #[wasm_bindgen]
 extern "C" {
-    /// An encoder that takes the text where it lies.
+    /// An encoder that takes text from the JS heap.
     type TextEncoder;
     #[wasm_bindgen(constructor)]
     fn new() -> TextEncoder;
     #[wasm_bindgen(method)]
     fn encode(this: &TextEncoder, text: &JsString) -> Uint8Array;
 
-    /// A WebSocket that takes the text where it lies.
+    /// A WebSocket that takes text from the JS heap.
     type TextSocket;
     #[wasm_bindgen(method, catch)]
     fn send(this: &TextSocket, text: &JsString) -> Result<(), JsValue>;

@@ -1,4 +1,4 @@
-//! Attaching the debugger to a tab.
+//! Attaches the debugger to a tab.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use crate::js::payload::JsPayload;
 use crate::js::time;
 use extension_core::{Input, Unresponsive, is_restricted_page};
 
-/// What Chrome says of a page that has a frame of another extension in it.
+/// Chrome's error for a page that has a frame of another extension.
 const FOREIGN_FRAME: &str = "chrome-extension:// URL of different extension";
 
-/// What Chrome says of a tab that has a debugger; perhaps it is ours.
+/// Chrome's error for a tab that has a debugger, which may be ours.
 const ALREADY_ATTACHED: &str = "already attached";
 
-/// Attaches, and asks for what the relay has to announce. A tab that refuses is let go.
+/// Attaches the debugger and reads the target info. A tab that fails is detached again.
 pub(super) async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
     match debugger::attach(tab).await {
         Err(error) if error.message.contains(FOREIGN_FRAME) => {
-            // On a page of the other extension itself, the script may not run either.
+            // On a page of the other extension itself, the script may fail, too.
             scripting::run_file(tab, "remove-foreign-frames.js").await.map_err(|_| error)?;
             debugger::attach(tab).await?;
         }
         Err(error) if error.message.contains(ALREADY_ATTACHED) => {
-            // An earlier worker may have come this far. Only to us does our own debugger answer.
+            // An earlier worker may have attached it. Only our own debugger answers us.
             let info = debugger::target_info(tab).await;
             info.map_err(|why| if is_restricted_page(&why.message) { why } else { error })?;
         }

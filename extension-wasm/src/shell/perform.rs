@@ -1,4 +1,4 @@
-//! The one place where effects become calls, and calls become inputs again.
+//! The one place where effects become calls, and their outcomes become inputs.
 
 use std::time::Duration;
 
@@ -19,23 +19,24 @@ use crate::relay::socket::RelaySocket;
 use crate::stored_key;
 use extension_core::{Effect, Icon, Input, RequestRef};
 
-/// How long to rest before looking for the relay again.
+/// The wait before the worker looks for the relay again.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// How long the relay may be away before what was done for its clients is undone. Longer than the
-/// relay keeps clients whose extension is away.
+/// The time after which a lost relay's changes are reverted. It is longer than the relay keeps the
+/// clients of an extension that is away.
 const GIVE_UP: Duration = Duration::from_secs(6);
 
-/// How long a tab must be unused before it may be slow again.
+/// The time after which an unused hidden tab is no longer rendered.
 const STOP_RENDERING_AFTER: Duration = Duration::from_secs(2);
 
-/// How long a screenshot may wait for a frame before one is asked for; most take half as long. Each
-/// further time it may wait twice as long.
+/// The time that a screenshot may wait for a frame before one is forced; most take half as long.
+/// Each further wait is twice as long.
 const FORCE_FRAME_AFTER: Duration = Duration::from_millis(150);
 
-/// How long a download may take from CDP's last word on it to Chrome's.
+/// The greatest time between CDP's last event about a download and Chrome's.
 const DOWNLOAD_OVERDUE: Duration = Duration::from_secs(5);
 
+/// Performs one effect. It is long because it has one arm for each effect, and nothing else.
 pub(crate) fn perform(effect: Effect<JsPayload>) {
     match effect {
         Effect::Probe { attempt, port } => spawn_local(async move {
@@ -74,14 +75,15 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             }
         }
         Effect::CloseSocket => SHELL.with_borrow(|shell| {
-            // A socket that cannot be closed has ended already, and says so itself.
+            // A socket that cannot be closed has ended already, and reports that itself.
             drop(shell.socket.as_ref().map(RelaySocket::close));
         }),
         Effect::RetryLater { attempt } => later(RETRY, Input::RetryDue { attempt }),
         Effect::RetryAfter { attempt, wait } => later(wait, Input::RetryDue { attempt }),
         Effect::GiveRelayUpLater { attempt } => later(GIVE_UP, Input::RelayGivenUp { attempt }),
         Effect::AwaitOldRelay { port } => spawn_local(async move {
-            // Whoever answers this has read what was sent before, and passed it on.
+            // A relay that has answered this has read and forwarded everything that was sent
+            // before.
             probe::is_relay(port).await;
             step(Input::OldRelayDrained);
         }),
@@ -153,7 +155,7 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             step(Input::CookiesAnswered { request, answers });
         }),
         Effect::Group { tab, groups } => spawn_local(async move {
-            // The tab may have been closed meanwhile, or the user be dragging it.
+            // The tab may have been closed since, or the user may be dragging it.
             let group = groups::join(tab, &groups).await.unwrap_or_default();
             step(Input::Grouped { group });
         }),
@@ -167,7 +169,7 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             step(Input::GroupRead { tab, group });
         }),
         Effect::Ungroup { tab, groups } => spawn_local(async move {
-            // The tab may have been closed meanwhile, and with it its place.
+            // The tab may have been closed since, and has left its group with that.
             drop(groups::leave(tab, &groups).await);
         }),
         Effect::StopRenderingLater { tab, uses } => {
@@ -180,7 +182,7 @@ pub(crate) fn perform(effect: Effect<JsPayload>) {
             );
         }
         Effect::ShowToolbar { tab, state } => spawn_local(async move {
-            // The tab may have been closed meanwhile, and with it its icon.
+            // The tab may have been closed since, and its icon with it.
             drop(action::set_icon(tab, icon_name(state.icon)).await);
             drop(action::set_badge(Some(tab), state.badge).await);
             drop(action::set_title(Some(tab), &state.title).await);
@@ -206,7 +208,7 @@ fn later(wait: Duration, input: Input<JsPayload>) {
     });
 }
 
-/// Tells how a call went that somebody waits for.
+/// Passes the outcome of a call to the machine, for a request that waits for it.
 fn done(request: RequestRef, call: impl Future<Output = Result<(), ChromeError>> + 'static) {
     spawn_local(async move {
         let outcome = call.await.map_err(|error| error.message);
@@ -214,7 +216,7 @@ fn done(request: RequestRef, call: impl Future<Output = Result<(), ChromeError>>
     });
 }
 
-/// Sends a message. A reply that cannot be sent is replaced by one that says so: somebody waits.
+/// Sends a message. If a reply cannot be sent, an error goes in its place, since a client waits.
 fn send(message: &ExtensionMessage<JsPayload>) {
     SHELL.with_borrow(|shell| {
         let Some(socket) = &shell.socket else { return };

@@ -1,4 +1,4 @@
-//! What a worker does when it starts.
+//! Starts a worker: reads the settings, and the state that an earlier worker left.
 
 use shared_protocol::{ExtensionHello, Feature};
 use wasm_bindgen_futures::spawn_local;
@@ -9,10 +9,10 @@ use crate::js::error::{ChromeError, log_failure};
 use crate::js::payload::JsPayload;
 use extension_core::{Input, Snapshot};
 
-/// Wakes the worker to look for the relay, should Chrome have put it to sleep.
+/// The alarm on which the worker looks for the relay, if Chrome has ended it.
 const WAKE_UP: &str = "look-for-relay";
 
-/// The page that wakes the worker the moment it has ended.
+/// The page that starts the next worker as soon as one has ended.
 const WAKER: &str = "waker.html";
 
 /// Reads the settings, takes over from an earlier worker and looks for the relay.
@@ -35,7 +35,7 @@ pub(crate) fn start() {
     });
 }
 
-/// The stored settings; a fresh installation gets its id here.
+/// Reads the stored settings. A new installation gets its id here.
 async fn local() -> Result<storage::Local, ChromeError> {
     let mut local = storage::read_local().await?;
     if local.install_id.is_none() {
@@ -45,8 +45,7 @@ async fn local() -> Result<storage::Local, ChromeError> {
     Ok(local)
 }
 
-/// Tells of an earlier worker's tabs those whose debugger is still ours from those that were taken
-/// away meanwhile; only ours lets us ask.
+/// Moves the tabs that have lost our debugger to the lost ones. Only our own debugger answers us.
 async fn still_attached(mut snapshot: Snapshot<JsPayload>) -> Snapshot<JsPayload> {
     for mut tab in std::mem::take(&mut snapshot.tabs) {
         match debugger::target_info(tab.tab_id).await {

@@ -1,4 +1,4 @@
-//! Opening tabs, and the windows around them.
+//! Opens tabs, and reads and focuses the windows around them.
 
 use shared_protocol::{BrowserWindow, Extra, TabId};
 
@@ -7,7 +7,7 @@ use crate::js::error::ChromeError;
 use crate::js::payload::JsPayload;
 use extension_core::{Bounds, Place, WindowId, WindowRef};
 
-/// The size of the window that clients have for themselves.
+/// The size of a new separate window.
 const SEPARATE_WINDOW: Bounds =
     Bounds { left: None, top: None, width: Some(1200), height: Some(800) };
 
@@ -23,7 +23,7 @@ pub(super) async fn create_tab(
         Place::NewSeparateWindow => new_separate_window().await,
         Place::SeparateWindow(window) => match tabs::create(url, Some(window)).await {
             Ok(tab) => Ok((tab.id, Some(window))),
-            // The user closed it.
+            // The user has closed that window.
             Err(_) => new_separate_window().await,
         },
         Place::Beside(tab) => {
@@ -32,7 +32,7 @@ pub(super) async fn create_tab(
         }
         Place::Anywhere => match tabs::create(url, None).await {
             Ok(tab) => Ok((tab.id, None)),
-            // A browser may run without a window.
+            // A browser may have no window.
             Err(_) => windows::create(url, SEPARATE_WINDOW).await.map(|(tab, _)| (tab.id, None)),
         },
         Place::ClientWindow(bounds) => {

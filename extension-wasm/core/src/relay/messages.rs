@@ -7,6 +7,7 @@ use crate::state::RequestedTab;
 use crate::worker::{NoFields, Worker};
 
 impl<P: Payload> Worker<P> {
+    /// Passes a message to the part that it concerns. It is long because it has one arm for each message.
     pub(crate) fn relay_sent(
         &mut self,
         attempt: Attempt,

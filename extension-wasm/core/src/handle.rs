@@ -1,6 +1,6 @@
 //! The one way into the machine: an input goes in, effects come out.
 
-use shared_protocol::{CloseCode, ExtensionMessage, Extra, ParseFailure, Payload};
+use shared_protocol::{ExtensionMessage, Extra, ParseFailure, Payload};
 
 use crate::interface::{Effect, Input, StoredKey};
 use crate::worker::{NoFields, Worker};
@@ -59,39 +59,11 @@ impl<P: Payload> Worker<P> {
             Input::StatusAnswered { attempt, is_taken } => {
                 self.connection.status_answered(attempt, is_taken, effects);
             }
-            Input::SocketOpened { attempt } => {
-                if self.connection.opened(attempt) {
-                    // The last relay's window mode ends here. A relay that wants one sends it
-                    // before all else.
-                    self.windows.set_separate(false);
-                    if self.connection.is_proven() {
-                        effects.push(Effect::RememberPaired);
-                    }
-                    self.relay_connected(effects);
-                }
-            }
-            Input::SocketClosed { attempt, code } => {
-                let was_open = self.connection.is_open();
-                if self.connection.closed(attempt, code, effects) {
-                    self.show_all(effects);
-                    if was_open {
-                        self.schedule_relay_given_up(effects);
-                    }
-                    // A relay that closes with a code of its own still runs, and so do its clients.
-                    if was_open && !CloseCode::is_ours(code) {
-                        self.clean_up_tabs(effects);
-                    } else if was_open && !self.connection.is_displaced() {
-                        self.event_buffer.start();
-                    }
-                }
-            }
+            Input::SocketOpened { attempt } => self.socket_opened(attempt, effects),
+            Input::SocketClosed { attempt, code } => self.socket_closed(attempt, code, effects),
             Input::RetryDue { attempt } => self.connection.retry(Some(attempt), effects),
             Input::OldRelayDrained => self.old_relay_drained(effects),
-            Input::RelayGivenUp { attempt } => {
-                if !self.connection.is_open() && self.lost_attempt == Some(attempt) {
-                    self.relay_given_up(effects);
-                }
-            }
+            Input::RelayGivenUp { attempt } => self.relay_given_up(attempt, effects),
             Input::AlarmRang => self.connection.retry(None, effects),
             Input::RelaySent { attempt, message } => {
                 if self.connection.is_open_for(attempt) {

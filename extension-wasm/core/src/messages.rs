@@ -1,12 +1,12 @@
-//! Builds the events about targets that the relay receives, and the commands that nobody asked for.
+//! Builds the events about targets that the relay receives.
 
 use serde::Serialize;
 use shared_protocol::{
     AttachedToTarget, CdpEvent, DetachedFromTarget, ExtensionMessage, Extra, Payload, SessionId,
-    TabId, TargetInfo,
+    TargetInfo,
 };
 
-use crate::interface::{Debuggee, Effect};
+use crate::interface::Effect;
 
 pub(crate) const BLANK: &str = "about:blank";
 
@@ -47,18 +47,4 @@ pub(crate) fn event<P: Payload>(method: &str, params: &impl Serialize) -> CdpEve
 
 pub(crate) fn detached<P>(session_id: SessionId, info: TargetInfo<P>) -> DetachedFromTarget<P> {
     DetachedFromTarget { session_id, target_id: Some(info.target_id), extra: Extra::default() }
-}
-
-/// Makes a command of our own, whose answer is dropped.
-pub(crate) fn internal_command<P>(
-    tab_id: TabId,
-    session_id: Option<SessionId>,
-    method: &str,
-) -> Effect<P> {
-    Effect::RunCommand {
-        request: None,
-        debuggee: Debuggee { tab_id, session_id },
-        method: method.to_owned(),
-        params: None,
-    }
 }

@@ -24,18 +24,14 @@ impl<P: Payload> Worker<P> {
     fn clean_up_tab(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.hidden_tabs.forget(tab);
         for (method, params) in reset_commands() {
-            let (method, debuggee) = (method.to_owned(), Debuggee::tab(tab));
-            effects.push(Effect::RunCommand { request: None, debuggee, method, params });
+            effects.push(Effect::own_command(Debuggee::tab(tab), method, params));
         }
         // Chrome numbers the scripts of a tab from 1 on, and lists none. An earlier worker may have
         // added scripts, too.
         for number in 1..=self.scripts_added.clamp(MIN_SCRIPTS, MAX_SCRIPTS) {
-            effects.push(Effect::RunCommand {
-                request: None,
-                debuggee: Debuggee::tab(tab),
-                method: "Page.removeScriptToEvaluateOnNewDocument".to_owned(),
-                params: P::write(&Script { identifier: number.to_string() }).ok(),
-            });
+            let params = P::write(&Script { identifier: number.to_string() }).ok();
+            let method = "Page.removeScriptToEvaluateOnNewDocument";
+            effects.push(Effect::own_command(Debuggee::tab(tab), method, params));
         }
     }
 }

@@ -5,8 +5,7 @@ use shared_protocol::{
 };
 
 use super::CRASHED;
-use crate::interface::Effect;
-use crate::messages::internal_command;
+use crate::interface::{Debuggee, Effect};
 use crate::state::{Child, TabState};
 use crate::worker::Worker;
 
@@ -31,12 +30,10 @@ impl<P: Payload> Worker<P> {
                 if let Ok(attached) = params.read::<AttachedToTarget<P>>() {
                     if attached.waiting_for_debugger && !self.connection.is_open() {
                         // There is no client that could let the child run.
-                        let child = attached.session_id.clone();
-                        effects.push(internal_command(
-                            tab,
-                            Some(child),
-                            "Runtime.runIfWaitingForDebugger",
-                        ));
+                        let session_id = Some(attached.session_id.clone());
+                        let debuggee = Debuggee { tab_id: tab, session_id };
+                        let method = "Runtime.runIfWaitingForDebugger";
+                        effects.push(Effect::own_command(debuggee, method, None));
                     }
                     self.log_missing_url(&attached.target_info, effects);
                     let parent = child.clone();

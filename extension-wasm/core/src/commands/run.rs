@@ -6,7 +6,6 @@ use shared_protocol::{CdpCommand, Payload, SessionId, TabId, TargetId};
 use super::CRASHED;
 use super::create::CreateTarget;
 use crate::interface::{Debuggee, Effect, RequestRef};
-use crate::messages::internal_command;
 use crate::state::{HiddenTabs, RequestedTab};
 use crate::worker::{NoFields, Worker};
 
@@ -63,7 +62,7 @@ impl<P: Payload> Worker<P> {
         match command.method.as_str() {
             "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
                 // Chrome reports execution contexts only when Runtime was off before.
-                effects.push(internal_command(tab, debuggee.session_id.clone(), "Runtime.disable"));
+                effects.push(Effect::own_command(debuggee.clone(), "Runtime.disable", None));
             }
             "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
             "Page.addScriptToEvaluateOnNewDocument" => self.scripts_added += 1,

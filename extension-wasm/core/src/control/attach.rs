@@ -173,12 +173,8 @@ impl<P: Payload> Worker<P> {
 
     pub(crate) fn auto_attach_children(&self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         if self.auto_attach.is_some() {
-            effects.push(Effect::RunCommand {
-                request: None,
-                debuggee: Debuggee::tab(tab),
-                method: "Target.setAutoAttach".to_owned(),
-                params: self.auto_attach.clone(),
-            });
+            let params = self.auto_attach.clone();
+            effects.push(Effect::own_command(Debuggee::tab(tab), "Target.setAutoAttach", params));
         }
     }
 }

@@ -53,12 +53,12 @@ impl<P: Payload> Worker<P> {
     /// opener, too, which runs in the same process.
     pub(crate) fn dismiss_early_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
         if self.tabs.get(id).is_some_and(|tab| tab.popup.is_some()) {
-            effects.push(Effect::RunCommand {
-                request: None,
-                debuggee: Debuggee::tab(id),
-                method: "Page.handleJavaScriptDialog".to_owned(),
-                params: P::write(&Dismiss { accept: false }).ok(),
-            });
+            let dismiss = P::write(&Dismiss { accept: false }).ok();
+            effects.push(Effect::own_command(
+                Debuggee::tab(id),
+                "Page.handleJavaScriptDialog",
+                dismiss,
+            ));
         }
     }
 }

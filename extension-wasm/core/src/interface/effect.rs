@@ -185,3 +185,10 @@ pub enum Effect<P> {
     },
     Persist(Snapshot<P>),
 }
+
+impl<P> Effect<P> {
+    /// Makes a command of our own, whose answer is dropped.
+    pub(crate) fn own_command(debuggee: Debuggee, method: &str, params: Option<P>) -> Self {
+        Self::RunCommand { request: None, debuggee, method: method.to_owned(), params }
+    }
+}

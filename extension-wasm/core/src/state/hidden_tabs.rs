@@ -68,7 +68,7 @@ impl HiddenTabs {
                 let tab_use = self.0.get_or_default(tab);
                 tab_use.client_casts = true;
                 if std::mem::take(&mut tab_use.renders) {
-                    effects.push(internal_command(tab, "Page.stopScreencast", &NoParams {}));
+                    effects.push(own_command(tab, "Page.stopScreencast", &NoParams {}));
                 }
             }
             "Page.stopScreencast" => self.0.get_or_default(tab).client_casts = false,
@@ -89,11 +89,7 @@ impl HiddenTabs {
                 // The first input and the first screenshot would both wait for a frame.
                 if !tab_use.renders && !tab_use.client_casts {
                     tab_use.renders = true;
-                    effects.push(internal_command(
-                        tab,
-                        "Page.startScreencast",
-                        &MINIMAL_SCREENCAST,
-                    ));
+                    effects.push(own_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
                 }
             }
             _ => {}
@@ -116,7 +112,7 @@ impl HiddenTabs {
         }
         tab_use.in_use = false;
         if std::mem::take(&mut tab_use.renders) {
-            effects.push(internal_command(tab, "Page.stopScreencast", &NoParams {}));
+            effects.push(own_command(tab, "Page.stopScreencast", &NoParams {}));
         }
         if !tab_use.client_focuses {
             effects.push(set_focus_emulation(tab, false));
@@ -136,9 +132,9 @@ impl HiddenTabs {
         let Some(tab_use) = self.0.get_mut(tab) else { return };
         if !tab_use.client_casts {
             if std::mem::replace(&mut tab_use.renders, true) {
-                effects.push(internal_command(tab, "Page.stopScreencast", &NoParams {}));
+                effects.push(own_command(tab, "Page.stopScreencast", &NoParams {}));
             }
-            effects.push(internal_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
+            effects.push(own_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
         }
         let forced = forced + 1;
         // If the screenshot has not come by then, it waits for something else.
@@ -194,15 +190,10 @@ const MINIMAL_SCREENCAST: Screencast = Screencast {
 };
 
 fn set_focus_emulation<P: Payload>(tab: TabId, enabled: bool) -> Effect<P> {
-    internal_command(tab, "Emulation.setFocusEmulationEnabled", &FocusEmulation { enabled })
+    own_command(tab, "Emulation.setFocusEmulationEnabled", &FocusEmulation { enabled })
 }
 
 /// Makes a command of our own, whose answer is dropped.
-fn internal_command<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
-    Effect::RunCommand {
-        request: None,
-        debuggee: Debuggee::tab(tab),
-        method: method.to_owned(),
-        params: P::write(params).ok(),
-    }
+fn own_command<P: Payload>(tab: TabId, method: &str, params: &impl Serialize) -> Effect<P> {
+    Effect::own_command(Debuggee::tab(tab), method, P::write(params).ok())
 }

@@ -29,11 +29,19 @@ const TAB: TabId = TabId(11);
 const OTHER: TabId = TabId(12);
 const FIRST: Attempt = Attempt(1);
 
-/// And whether the test itself says what is known of a key.
+/// The machine, as the tests drive it.
 #[derive(Default)]
-struct Machine(Worker<Json>, bool);
+struct Machine {
+    worker: Worker<Json>,
+    /// Whether the test itself answers [`Effect::ReadKey`]; otherwise there is no key.
+    reads_key: bool,
+}
 
 impl Machine {
+    fn with_stored_key() -> Self {
+        Self { reads_key: true, ..Self::default() }
+    }
+
     fn connected() -> Self {
         let mut machine = Self::default();
         machine.start();
@@ -70,16 +78,16 @@ impl Machine {
         })
     }
 
-    /// What comes of an input, but for what is written down and what is said in the log.
+    /// Returns the effects of an input, without snapshots and lines for the log.
     fn handle(&mut self, input: Input<Json>) -> Vec<Effect<Json>> {
-        let mut effects = self.0.handle(input);
+        let mut effects = self.worker.handle(input);
         // There is no key unless a test says so.
-        while !self.1
+        while !self.reads_key
             && let Some(at) = effects.iter().position(|it| matches!(it, Effect::ReadKey { .. }))
             && let Effect::ReadKey { attempt } = effects[at]
         {
             let read = Input::KeyRead { attempt, stored: StoredKey::Unpaired };
-            effects.splice(at..=at, self.0.handle(read));
+            effects.splice(at..=at, self.worker.handle(read));
         }
         effects.retain(|effect| {
             !matches!(effect, Effect::Persist(_) | Effect::Send(ExtensionMessage::Log(_)))
@@ -122,7 +130,7 @@ impl Machine {
     }
 }
 
-/// What runs in a tab, in order.
+/// Returns the methods of the commands that run in a tab, in order.
 fn methods(effects: &[Effect<Json>]) -> Vec<String> {
     let method = |effect: &Effect<Json>| match effect {
         Effect::StopRenderingLater { .. } => "stop rendering later".to_owned(),

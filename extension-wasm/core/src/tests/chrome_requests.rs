@@ -31,7 +31,7 @@ fn a_window_is_found_by_page_or_by_id() {
 }
 
 #[test]
-fn a_window_that_nobody_can_mean_is_an_error() {
+fn an_unknown_window_is_an_error() {
     let mut worker = Machine::with_tab();
     for (params, why) in [
         (json!({ "targetId": "T9" }), "No tab found for targetId: T9"),
@@ -117,7 +117,7 @@ fn a_tab_opens_where_its_client_wants_it_whatever_the_mode() {
 }
 
 #[test]
-fn new_permissions_take_the_place_of_earlier_ones() {
+fn new_permissions_replace_earlier_ones() {
     let mut worker = Machine::connected();
     let rule = |name: &str| json!({ "name": name, "setting": "allow" });
     let set = |worker: &mut Machine, id, names: &[&str]| {
@@ -138,12 +138,12 @@ fn new_permissions_take_the_place_of_earlier_ones() {
 }
 
 #[test]
-fn permissions_go_with_the_relay_even_if_the_worker_went_before() {
+fn permissions_end_with_the_relay_even_if_the_worker_ended_first() {
     let mut worker = Machine::connected();
     let rules = json!({ "rules": [{ "name": "camera", "setting": "allow" }] });
     let message = json!({ "id": 1, "method": "setPermissions", "params": rules });
     let message = serde_json::from_value(message).unwrap();
-    let written = worker.0.handle(Input::RelaySent { attempt: FIRST, message });
+    let written = worker.worker.handle(Input::RelaySent { attempt: FIRST, message });
     let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
     let clear = |clear: &[PermissionName]| Effect::SetPermissions {
         request: None,
@@ -213,7 +213,7 @@ fn a_download_that_does_not_end_or_is_not_there_is_answered_as_it_is() {
 }
 
 #[test]
-fn cookies_are_passed_on_as_they_are_and_only_so_many_at_once() {
+fn cookies_are_forwarded_unchanged_up_to_a_limit() {
     let mut worker = Machine::connected();
     let details = json!({ "url": "https://a.example/", "future": [1] });
     let (function, details) = (CookieFunction::GetAll, vec![Json(details)]);

@@ -1,4 +1,4 @@
-//! What clients ask of controlled tabs, and what they hear.
+//! CDP commands on controlled tabs, their replies, and events.
 
 use super::*;
 
@@ -101,7 +101,7 @@ fn events_carry_the_session_they_came_from() {
 }
 
 #[test]
-fn what_the_worker_does_not_know_is_answered_if_it_waits() {
+fn unknown_requests_are_answered_and_unknown_events_are_not() {
     let mut worker = Machine::connected();
     assert_eq!(
         worker.relay_sent(json!({ "method": "ping" })),
@@ -112,7 +112,7 @@ fn what_the_worker_does_not_know_is_answered_if_it_waits() {
 }
 
 #[test]
-fn a_crashed_tab_answers_what_was_asked_and_what_is_asked() {
+fn commands_on_a_crashed_tab_fail() {
     let mut worker = Machine::with_tab();
     worker.command(5, Some("pw-tab-1"), "Page.reload", json!({}));
     let effects = worker.debugger_event(None, "Inspector.targetCrashed", json!({}));
@@ -130,7 +130,7 @@ fn a_crashed_tab_answers_what_was_asked_and_what_is_asked() {
 }
 
 #[test]
-fn a_command_finds_its_tab_by_what_its_parameters_name() {
+fn a_command_finds_its_tab_by_the_target_in_its_parameters() {
     let mut worker = Machine::with_tab();
     for params in [json!({ "targetId": "T1" }), json!({ "sessionId": "pw-tab-1" })] {
         let effects = worker.command(5, None, "Target.closeTarget", params);
@@ -158,7 +158,7 @@ fn auto_attach_for_all_reaches_tabs_that_come_later() {
 }
 
 #[test]
-fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
+fn a_hidden_tab_in_use_is_rendered_until_the_client_pauses() {
     let mut worker = Machine::with_tab();
     let mut run =
         |id, method: &str| methods(&worker.command(id, Some("pw-tab-1"), method, json!({})));
@@ -196,7 +196,7 @@ fn a_screenshot_that_waits_for_a_frame_gets_one() {
 }
 
 #[test]
-fn a_clients_own_screencast_takes_the_place_of_ours() {
+fn a_clients_own_screencast_replaces_ours() {
     let mut worker = Machine::with_tab();
     let mut run =
         |id, method: &str| methods(&worker.command(id, Some("pw-tab-1"), method, json!({})));
@@ -221,7 +221,7 @@ fn a_crashed_tab_can_be_closed() {
 }
 
 #[test]
-fn what_happens_to_frames_is_told_when_the_frame_tree_is_known() {
+fn events_about_frames_come_after_the_frame_tree() {
     let mut worker = Machine::with_tab();
     worker.command(1, Some("pw-tab-1"), "Page.getFrameTree", json!({}));
     assert_eq!(worker.command(2, Some("pw-tab-1"), "Runtime.enable", json!({})), []);
@@ -242,7 +242,7 @@ fn what_happens_to_frames_is_told_when_the_frame_tree_is_known() {
 }
 
 #[test]
-fn frames_of_two_tabs_wait_until_an_older_relay_has_passed_both_trees_on() {
+fn commands_wait_until_an_older_relay_has_forwarded_both_frame_trees() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     for (id, session) in [(1, "pw-tab-1"), (2, "pw-tab-2")] {

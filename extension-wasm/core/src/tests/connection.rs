@@ -1,4 +1,4 @@
-//! Finding the relay, losing it, and what the next worker takes over.
+//! Finding the relay, losing it, and taking over from an earlier worker.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn the_relay_is_probed_before_a_socket_is_opened() {
 }
 
 #[test]
-fn a_fresh_start_gives_back_what_a_closed_browser_kept() {
+fn permissions_left_by_a_closed_browser_are_cleared_at_start() {
     let effects = Machine::default().start();
     let Effect::SetPermissions { request: None, clear, rules } = &effects[0] else { panic!() };
     assert_eq!((clear.len(), rules.len()), (5, 0), "all there are");
@@ -78,7 +78,7 @@ fn a_tab_clicked_without_a_relay_waits_for_it() {
 }
 
 #[test]
-fn after_a_reconnect_all_tabs_are_announced_again_under_their_names() {
+fn all_tabs_keep_their_sessions_over_a_reconnect() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
@@ -139,12 +139,12 @@ fn a_displaced_worker_waits_until_the_relay_is_free() {
 }
 
 #[test]
-fn the_next_worker_takes_over_tabs_children_and_names() {
+fn the_next_worker_takes_over_tabs_children_and_sessions() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     worker.handle(Input::IconClicked { tab: OTHER });
     let child = json!({ "sessionId": "C", "targetInfo": { "targetId": "F", "type": "iframe" } });
-    let written = worker.0.handle(Input::DebuggerEvent {
+    let written = worker.worker.handle(Input::DebuggerEvent {
         tab: TAB,
         session: None,
         method: "Target.attachedToTarget".to_owned(),
@@ -176,8 +176,8 @@ fn the_next_worker_takes_over_tabs_children_and_names() {
 }
 
 #[test]
-fn what_happens_in_tabs_while_a_worker_looks_for_the_relay_is_told() {
-    let snapshot = Box::new(Machine::with_tab().0.snapshot());
+fn events_are_kept_while_a_new_worker_looks_for_the_relay() {
+    let snapshot = Box::new(Machine::with_tab().worker.snapshot());
     let mut next = Machine::default();
     next.handle(Input::Started { settings: settings(19988), hello: Box::default(), snapshot });
     let child = json!({ "sessionId": "C", "targetInfo": { "targetId": "F", "type": "iframe" } });
@@ -207,7 +207,7 @@ fn what_happens_in_tabs_while_a_worker_looks_for_the_relay_is_told() {
 }
 
 #[test]
-fn what_happens_in_tabs_without_a_relay_is_told_to_nobody() {
+fn events_without_a_relay_are_dropped() {
     let with_tabs_and_nobody = || {
         let mut worker = Machine::with_tab();
         worker.handle(Input::SocketClosed { attempt: FIRST, code: 4005 });
@@ -232,7 +232,7 @@ fn what_happens_in_tabs_without_a_relay_is_told_to_nobody() {
     assert_eq!((&told[1], told.iter().filter(|it| is_sent(it)).count()), (&first, 4096 + 2));
 }
 
-/// What comes of it when the worker finds the relay again.
+/// Connects to the relay again, and returns the effects.
 fn told_on_return(worker: &mut Machine) -> Vec<Effect<Json>> {
     worker.handle(Input::RetryDue { attempt: FIRST });
     worker.handle(Input::Probed { attempt: SECOND, found: true });
@@ -244,10 +244,10 @@ fn is_sent(effect: &Effect<Json>) -> bool {
 }
 
 #[test]
-fn what_a_worker_was_about_to_take_the_next_one_takes() {
+fn tabs_being_attached_when_the_worker_died_are_attached_by_the_next() {
     let mut worker = Machine::with_tab();
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
-    let written = worker.0.handle(Input::IconClicked { tab: OTHER });
+    let written = worker.worker.handle(Input::IconClicked { tab: OTHER });
     let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
     let mut snapshot: crate::Snapshot<Json> =
         serde_json::from_value(serde_json::to_value(&snapshot).unwrap()).unwrap();
@@ -267,7 +267,7 @@ fn what_a_worker_was_about_to_take_the_next_one_takes() {
 }
 
 #[test]
-fn a_relay_that_stays_away_leaves_no_trace() {
+fn a_relay_that_stays_away_has_its_changes_reverted() {
     let mut worker = Machine::with_tab();
     let effects = worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
     assert!(effects.contains(&Effect::GiveRelayUpLater { attempt: FIRST }));
@@ -276,7 +276,7 @@ fn a_relay_that_stays_away_leaves_no_trace() {
 }
 
 #[test]
-fn a_relay_that_does_not_know_us_is_named_on_the_icon() {
+fn an_older_relay_is_named_in_the_tooltip() {
     let older = show(
         TAB,
         Icon::Green,
@@ -295,7 +295,7 @@ fn a_relay_that_does_not_know_us_is_named_on_the_icon() {
 }
 
 #[test]
-fn what_the_relay_wants_the_user_to_know_is_on_the_icon_while_it_is_there() {
+fn a_notice_is_in_the_tooltip_while_its_relay_is_connected() {
     let mut worker = Machine::with_tab();
     worker.relay_sent(json!({ "method": "setWindowMode", "params": { "separateWindow": false } }));
     let text = "the extension is too old for teleporting: update the extension";
@@ -314,7 +314,7 @@ fn what_the_relay_wants_the_user_to_know_is_on_the_icon_while_it_is_there() {
 }
 
 #[test]
-fn a_relay_that_lets_nobody_in_is_named_on_the_icon() {
+fn a_relay_that_refuses_the_extension_is_named_in_the_tooltip() {
     let mut worker = Machine::with_tab();
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
     worker.handle(Input::RetryDue { attempt: FIRST });
@@ -331,7 +331,7 @@ fn a_relay_that_lets_nobody_in_is_named_on_the_icon() {
 }
 
 #[test]
-fn the_window_mode_ends_with_the_relay_that_wanted_it() {
+fn the_window_mode_ends_with_its_relay() {
     let mut worker = Machine::connected();
     worker.relay_sent(json!({ "method": "setWindowMode", "params": { "separateWindow": true } }));
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });

@@ -1,4 +1,4 @@
-//! Groups and windows.
+//! Tab groups and the separate window.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn tabs_are_grouped_one_after_the_other() {
 }
 
 #[test]
-fn dragging_a_tab_in_or_out_of_the_group_is_as_good_as_a_click() {
+fn dragging_a_tab_into_or_out_of_the_group_counts_as_a_click() {
     let mut worker = Machine::with_groups();
     worker.control(TAB, "T1");
     worker.handle(Input::Grouped { group: Some(GroupId(7)) });
@@ -35,7 +35,7 @@ fn dragging_a_tab_in_or_out_of_the_group_is_as_good_as_a_click() {
 }
 
 #[test]
-fn a_tab_that_no_hand_put_into_the_group_is_taken_out_and_waits_for_a_click() {
+fn a_tab_that_an_extension_put_into_the_group_is_ungrouped() {
     let mut worker = Machine::with_groups();
     worker.control(TAB, "T1");
     worker.handle(Input::Grouped { group: Some(GroupId(7)) });
@@ -53,7 +53,7 @@ fn a_tab_that_no_hand_put_into_the_group_is_taken_out_and_waits_for_a_click() {
 }
 
 #[test]
-fn a_tab_put_into_a_group_that_is_being_made_is_taken_out_as_well() {
+fn a_tab_put_into_a_group_that_is_being_made_is_ungrouped_too() {
     let mut worker = Machine::with_groups();
     worker.control(TAB, "T1");
     let joined = Input::TabRegrouped { tab: OTHER, group: Some(GroupId(7)) };

@@ -1,4 +1,4 @@
-//! A key, and what is said to whom with and without one.
+//! The key, and what is sent to a relay with and without one.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::*;
 const KEY: PairingKey = PairingKey { kid: KeyId([1; 8]), key: Key([2; 32]), port: Some(7) };
 
 #[test]
-fn nothing_is_said_to_a_relay_before_it_has_proven_itself() {
+fn nothing_is_sent_to_a_relay_before_it_has_proven_itself() {
     let mut worker = with_key();
     let hello = ExtensionHello::default();
     assert_eq!(
@@ -29,7 +29,7 @@ fn nothing_is_said_to_a_relay_before_it_has_proven_itself() {
 }
 
 #[test]
-fn with_a_key_no_other_relay_is_good_enough() {
+fn with_a_key_only_a_relay_with_pairing_is_connected_to() {
     let named = |name: &str, pairing: &[&str]| {
         let pairing = pairing.iter().map(|it| (*it).to_owned()).collect();
         HelloAnswer::Relay(RelayHello { name: name.to_owned(), pairing, required: false })
@@ -46,7 +46,7 @@ fn with_a_key_no_other_relay_is_good_enough() {
 }
 
 #[test]
-fn who_is_refused_waits_longer_each_time_and_says_why() {
+fn an_unknown_key_is_retried_ever_more_slowly_and_shown() {
     let mut worker = with_key();
     worker.handle(Input::IconClicked { tab: TAB });
     let mut attempt = FIRST;
@@ -81,7 +81,7 @@ fn who_is_refused_waits_longer_each_time_and_says_why() {
 
 #[test]
 fn a_key_that_cannot_be_read_is_waited_for() {
-    let mut worker = Machine(Worker::default(), true);
+    let mut worker = Machine::with_stored_key();
     worker.start();
     let read = Input::KeyRead { attempt: FIRST, stored: StoredKey::Unreadable };
     let text = "pairing.json cannot be read; run `playwriter extension install`".to_owned();
@@ -99,8 +99,8 @@ fn a_key_that_cannot_be_read_is_waited_for() {
 }
 
 #[test]
-fn the_key_says_where_the_relay_is_unless_the_user_does() {
-    let mut worker = Machine(Worker::default(), true);
+fn the_key_gives_the_port_unless_the_user_has_set_one() {
+    let mut worker = Machine::with_stored_key();
     worker.handle(Input::Started {
         settings: Settings { port: None, tab_groups: false },
         hello: Box::default(),
@@ -118,7 +118,7 @@ fn the_key_says_where_the_relay_is_unless_the_user_does() {
 }
 
 #[test]
-fn a_relay_that_takes_paired_browsers_only_says_so() {
+fn a_relay_that_accepts_paired_browsers_only_is_named() {
     let mut worker = Machine::default();
     worker.start();
     worker.handle(Input::Probed { attempt: FIRST, found: true });
@@ -134,7 +134,7 @@ fn a_relay_that_takes_paired_browsers_only_says_so() {
 #[test]
 fn a_pasted_code_replaces_the_connection() {
     let mut worker = Machine::connected();
-    worker.1 = true;
+    worker.reads_key = true;
     assert_eq!(worker.handle(Input::KeyChanged), [Effect::CloseSocket]);
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1005 });
     let effects = worker.handle(Input::RetryDue { attempt: FIRST });
@@ -170,7 +170,7 @@ fn only_the_user_ends_a_pairing() {
 }
 
 fn with_key() -> Machine {
-    let mut worker = Machine(Worker::default(), true);
+    let mut worker = Machine::with_stored_key();
     worker.start();
     let read = Input::KeyRead { attempt: FIRST, stored: StoredKey::Key(KEY) };
     assert_eq!(worker.handle(read), [Effect::AskHello { attempt: FIRST, port: 19988 }]);

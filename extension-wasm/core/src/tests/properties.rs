@@ -1,4 +1,4 @@
-//! Whatever happens, in whatever order: what must never happen does not.
+//! Random histories: whatever happens in whatever order, the relay hears a consistent story.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the rest is of no interest here")]
 

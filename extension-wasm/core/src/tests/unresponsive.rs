@@ -1,4 +1,4 @@
-//! Tabs that do not answer when they are taken, or are put to sleep.
+//! Tabs that do not answer when they are attached, and discarded tabs.
 
 use super::*;
 use crate::Unresponsive;
@@ -6,15 +6,15 @@ use crate::Unresponsive;
 const BUSY: Input<Json> = Input::TabUnresponsive { tab: TAB, reason: Unresponsive::Blocked };
 
 #[test]
-fn a_tab_that_does_not_answer_is_announced_when_it_does() {
+fn an_unresponsive_tab_is_announced_when_it_answers() {
     let mut worker = Machine::unresponsive();
     worker.handle(Input::ToolbarShown { tab: TAB });
-    assert!(worker.0.is_settled(TAB) && !worker.0.is_connected(TAB));
+    assert!(worker.worker.is_settled(TAB) && !worker.worker.is_connected(TAB));
     assert_eq!(worker.attached(TAB, "T1")[0], announced("pw-tab-1", "T1"));
 }
 
 #[test]
-fn the_icon_says_why_a_tab_is_not_controlled_yet() {
+fn the_tooltip_says_why_a_tab_is_not_controlled_yet() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::ToolbarShown { tab: TAB });
@@ -24,7 +24,7 @@ fn the_icon_says_why_a_tab_is_not_controlled_yet() {
 }
 
 #[test]
-fn a_click_releases_a_tab_that_does_not_answer() {
+fn a_click_releases_an_unresponsive_tab() {
     let mut worker = Machine::unresponsive();
     assert_eq!(
         worker.handle(Input::IconClicked { tab: TAB }),
@@ -34,11 +34,11 @@ fn a_click_releases_a_tab_that_does_not_answer() {
     assert_eq!(worker.handle(Input::IconClicked { tab: TAB }), [], "once is enough");
     let outcome = Err("Detached while handling command.".to_owned());
     worker.handle(Input::Attached { tab: TAB, outcome });
-    assert_eq!(worker.0.status().tabs, []);
+    assert_eq!(worker.worker.status().tabs, []);
 }
 
 #[test]
-fn a_click_before_the_silence_is_known_releases_the_tab_too() {
+fn a_click_before_a_tab_counts_as_unresponsive_releases_it_too() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::IconClicked { tab: TAB });
@@ -46,22 +46,22 @@ fn a_click_before_the_silence_is_known_releases_the_tab_too() {
 }
 
 #[test]
-fn cancel_on_the_banner_releases_a_tab_that_does_not_answer() {
+fn cancel_on_the_banner_releases_an_unresponsive_tab() {
     let reason = || "canceled_by_user".to_owned();
     let outcome = || Err("Detached while handling command.".to_owned());
     // Chrome may tell it in either order.
     let mut worker = Machine::unresponsive();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: reason() });
     worker.handle(Input::Attached { tab: TAB, outcome: outcome() });
-    assert_eq!(worker.0.status().tabs, []);
+    assert_eq!(worker.worker.status().tabs, []);
     let mut worker = Machine::unresponsive();
     worker.handle(Input::Attached { tab: TAB, outcome: outcome() });
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: reason() });
-    assert_eq!(worker.0.status().tabs, []);
+    assert_eq!(worker.worker.status().tabs, []);
 }
 
 #[test]
-fn a_tab_that_chrome_puts_to_sleep_is_ours_again_when_it_wakes() {
+fn a_discarded_tab_is_attached_again_under_its_new_id() {
     let mut worker = Machine::with_tab();
     let effects = worker.handle(Input::TabReplaced { tab: TAB, by: OTHER });
     let gone = json!({"sessionId":"pw-tab-1","targetId":"T1"});
@@ -69,13 +69,13 @@ fn a_tab_that_chrome_puts_to_sleep_is_ours_again_when_it_wakes() {
     assert!(effects.contains(&event(None, "Target.detachedFromTarget", gone)), "{effects:?}");
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: "target_closed".to_owned() });
     worker.handle(Input::TabUnresponsive { tab: OTHER, reason: Unresponsive::Discarded });
-    let tabs = worker.0.status().tabs;
+    let tabs = worker.worker.status().tabs;
     assert_eq!(tabs.iter().map(|tab| tab.tab_id).collect::<Vec<_>>(), [OTHER]);
     assert_eq!(worker.attached(OTHER, "T2")[0], announced("pw-tab-2", "T2"));
 }
 
 #[test]
-fn a_tab_that_sleeps_before_a_relay_comes_still_waits_for_it() {
+fn a_tab_that_is_discarded_while_it_waits_for_a_relay_still_waits() {
     let mut worker = Machine::default();
     worker.start();
     worker.handle(Input::Probed { attempt: FIRST, found: false });

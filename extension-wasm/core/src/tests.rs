@@ -178,7 +178,11 @@ fn reply(id: i64, outcome: Result<Option<Value>, &str>) -> Effect<Json> {
 }
 
 fn show(tab: TabId, icon: Icon, title: &str) -> Effect<Json> {
-    Effect::ShowToolbar { tab, state: ToolbarState { icon, badge: "", title: title.to_owned() } }
+    show_badge(tab, icon, "", title)
+}
+
+fn show_badge(tab: TabId, icon: Icon, badge: &'static str, title: &str) -> Effect<Json> {
+    Effect::ShowToolbar { tab, state: ToolbarState { icon, badge, title: title.to_owned() } }
 }
 
 fn settings(port: u16) -> Settings {

@@ -201,7 +201,8 @@ fn events_are_kept_while_a_new_worker_looks_for_the_relay() {
         "what became of a frame that has gone is told by its absence"
     );
     let again = next.handle(Input::SocketClosed { attempt: FIRST, code: 4005 });
-    assert!(again.contains(&Effect::RetryLater { attempt: FIRST }), "{again:?}");
+    let later = Effect::GiveRelayUpLater { attempt: FIRST };
+    assert_eq!(again, [Effect::RetryLater { attempt: FIRST }, later]);
     next.debugger_event(None, "Page.frameNavigated", json!({ "frame": 2 }));
     assert_eq!(told_on_return(&mut next)[1], told("Page.frameNavigated", json!({ "frame": 2 })));
 }
@@ -261,9 +262,9 @@ fn tabs_being_attached_when_the_worker_died_are_attached_by_the_next() {
     assert_eq!(effects[0], Effect::CheckTab { tab: TAB });
     next.handle(Input::Probed { attempt: FIRST, found: true });
     let effects = next.handle(Input::SocketOpened { attempt: FIRST });
-    assert!(effects.contains(&Effect::Attach { tab: OTHER }), "{effects:?}");
+    assert_eq!(effects, [Effect::Send(ExtensionMessage::Ready), Effect::Attach { tab: OTHER }]);
     let effects = next.handle(Input::TabChecked { tab: TAB, exists: true });
-    assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
+    assert_eq!(effects, [Effect::Attach { tab: TAB }]);
 }
 
 #[test]
@@ -286,7 +287,7 @@ fn an_older_relay_is_named_in_the_tooltip() {
     let ping = || json!({ "method": "ping" });
     let mut worker = Machine::with_tab();
     let effects = worker.relay_sent(ping());
-    assert!(effects.contains(&older), "{effects:?}");
+    assert_eq!(effects, [Effect::Send(ExtensionMessage::Pong), older]);
     assert_eq!(worker.relay_sent(ping()).len(), 1, "once is enough");
     let mut worker = Machine::with_tab();
     let mode = json!({ "separateWindow": false });
@@ -327,7 +328,7 @@ fn a_relay_that_refuses_the_extension_is_named_in_the_tooltip() {
         "Playwriter: the relay that runs does not let this extension in; stop it, then start ours \
          with `playwriter ensure`",
     );
-    assert!(effects.contains(&refused), "{effects:?}");
+    assert_eq!(effects, [refused]);
 }
 
 #[test]
@@ -342,8 +343,7 @@ fn the_window_mode_ends_with_its_relay() {
     let create = json!({ "id": 1, "method": "forwardCDPCommand", "params": params });
     let message = serde_json::from_value(create).unwrap();
     let effects = worker.handle(Input::RelaySent { attempt: SECOND, message });
-    assert!(
-        matches!(effects[..], [Effect::CreateTab { place: Place::Anywhere, .. }]),
-        "{effects:?}"
-    );
+    let request = RequestRef { attempt: SECOND, id: RequestId(1) };
+    let (url, place) = ("about:blank".to_owned(), Place::Anywhere);
+    assert_eq!(effects, [Effect::CreateTab { request, url, place }]);
 }

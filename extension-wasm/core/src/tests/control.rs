@@ -165,7 +165,7 @@ fn a_tab_is_attached_again_when_it_leaves_a_restricted_page() {
     worker.handle(Input::Attached { tab: TAB, outcome });
     assert_eq!(worker.worker.status().tabs[0].state, "restricted");
     let effects = worker.handle(Input::TabNavigated { tab: TAB });
-    assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
+    assert_eq!(effects, [Effect::Attach { tab: TAB }]);
     assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
 }
 
@@ -210,11 +210,9 @@ fn a_dialog_of_a_popup_is_dismissed_until_the_popup_is_attached() {
     let (opener, url) = (TAB, "https://a.example/".to_owned());
     worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
     let effects = worker.handle(opening(OTHER));
-    assert!(
-        matches!(&effects[..], [Effect::RunCommand { method, .. }]
-            if method == "Page.handleJavaScriptDialog"),
-        "{effects:?}"
-    );
+    let (method, params) = ("Page.handleJavaScriptDialog".to_owned(), json!({ "accept": false }));
+    let (debuggee, params) = (Debuggee::tab(OTHER), Some(Json(params)));
+    assert_eq!(effects, [Effect::RunCommand { request: None, debuggee, method, params }]);
     worker.handle(Input::IconClicked { tab: TabId(77) });
     assert_eq!(worker.handle(opening(TabId(77))), []);
 }

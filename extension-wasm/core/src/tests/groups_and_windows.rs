@@ -10,9 +10,9 @@ fn tabs_are_grouped_one_after_the_other() {
         groups: groups.iter().copied().map(GroupId).collect(),
     };
     worker.handle(Input::IconClicked { tab: TAB });
-    assert!(worker.attached(TAB, "T1").contains(&group(TAB, &[])));
+    assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-1", "T1"), group(TAB, &[])]);
     worker.handle(Input::IconClicked { tab: OTHER });
-    assert!(!worker.attached(OTHER, "T2").contains(&group(OTHER, &[])), "one at a time");
+    assert_eq!(worker.attached(OTHER, "T2"), [announced("pw-tab-2", "T2")], "one at a time");
     let effects = worker.handle(Input::Grouped { group: Some(GroupId(7)) });
     assert_eq!(effects, [group(OTHER, &[7])]);
 }
@@ -42,11 +42,9 @@ fn a_tab_that_an_extension_put_into_the_group_is_ungrouped() {
     worker.handle(Input::TabRegrouped { tab: OTHER, group: Some(GroupId(7)) });
     let tried = |is_dragged| Input::UngroupTried { tab: OTHER, is_dragged };
     let effects = worker.handle(tried(Some(false)));
-    let [Effect::ShowToolbar { tab: OTHER, state }] = effects.as_slice() else {
-        panic!("{effects:?}")
-    };
-    assert_eq!(state.badge, "?");
-    assert!(state.title.contains("click to control this tab"), "{}", state.title);
+    let title = "Playwriter: click to control this tab; something other than your mouse put it into \
+                 the group";
+    assert_eq!(effects, [show_badge(OTHER, Icon::Black, "?", title)]);
     assert_eq!(worker.handle(tried(None)), [], "it has left by itself");
     worker.handle(Input::IconClicked { tab: OTHER });
     assert_eq!(worker.handle(tried(Some(true))), [], "it is controlled already");
@@ -95,7 +93,14 @@ fn tabs_of_a_separate_window_open_in_one_window_and_close_with_the_last() {
     let window = WindowId(3);
     let effects =
         worker.handle(Input::TabCreated { request: request(1), outcome: Ok((TAB, Some(window))) });
-    assert!(effects.contains(&create_tab(2, "about:blank", Place::SeparateWindow(window))));
+    assert_eq!(
+        effects,
+        [
+            create_tab(2, "about:blank", Place::SeparateWindow(window)),
+            Effect::Attach { tab: TAB },
+            show(TAB, Icon::Grey, "Playwriter: connecting"),
+        ]
+    );
     worker.attached(TAB, "T1");
     worker.handle(Input::TabCreated { request: request(2), outcome: Ok((OTHER, Some(window))) });
     worker.attached(OTHER, "T2");

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Unresponsive;
 
-const BUSY: Input<Json> = Input::TabUnresponsive { tab: TAB, reason: Unresponsive::Blocked };
+const BLOCKED: Input<Json> = Input::TabUnresponsive { tab: TAB, reason: Unresponsive::Blocked };
 
 #[test]
 fn an_unresponsive_tab_is_announced_when_it_answers() {
@@ -19,8 +19,7 @@ fn the_tooltip_says_why_a_tab_is_not_controlled_yet() {
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::ToolbarShown { tab: TAB });
     let title = "Playwriter: this page does not answer; it is controlled when its dialog is closed";
-    let state = ToolbarState { icon: Icon::Grey, badge: "!", title: title.to_owned() };
-    assert_eq!(worker.handle(BUSY), [Effect::ShowToolbar { tab: TAB, state }]);
+    assert_eq!(worker.handle(BLOCKED), [show_badge(TAB, Icon::Grey, "!", title)]);
 }
 
 #[test]
@@ -42,7 +41,7 @@ fn a_click_before_a_tab_counts_as_unresponsive_releases_it_too() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::IconClicked { tab: TAB });
-    assert_eq!(worker.handle(BUSY), [Effect::Detach { tab: TAB }]);
+    assert_eq!(worker.handle(BLOCKED), [Effect::Detach { tab: TAB }]);
 }
 
 #[test]
@@ -65,8 +64,15 @@ fn a_discarded_tab_is_attached_again_under_its_new_id() {
     let mut worker = Machine::with_tab();
     let effects = worker.handle(Input::TabReplaced { tab: TAB, by: OTHER });
     let gone = json!({"sessionId":"pw-tab-1","targetId":"T1"});
-    assert_eq!(effects[0], Effect::Attach { tab: OTHER });
-    assert!(effects.contains(&event(None, "Target.detachedFromTarget", gone)), "{effects:?}");
+    assert_eq!(
+        effects,
+        [
+            Effect::Attach { tab: OTHER },
+            show(OTHER, Icon::Grey, "Playwriter: connecting"),
+            event(None, "Target.detachedFromTarget", gone),
+            show(TAB, Icon::Black, "Playwriter: click to control this tab"),
+        ]
+    );
     worker.handle(Input::DebuggerDetached { tab: TAB, reason: "target_closed".to_owned() });
     worker.handle(Input::TabUnresponsive { tab: OTHER, reason: Unresponsive::Discarded });
     let tabs = worker.worker.status().tabs;
@@ -81,10 +87,10 @@ fn a_tab_that_is_discarded_while_it_waits_for_a_relay_still_waits() {
     worker.handle(Input::Probed { attempt: FIRST, found: false });
     worker.handle(Input::IconClicked { tab: TAB });
     let effects = worker.handle(Input::TabReplaced { tab: TAB, by: OTHER });
-    assert!(!effects.contains(&Effect::Attach { tab: OTHER }), "{effects:?}");
+    assert_eq!(effects, [show(OTHER, Icon::Grey, "Playwriter: connecting")]);
     worker.handle(Input::Probed { attempt: Attempt(2), found: true });
     let effects = worker.handle(Input::SocketOpened { attempt: Attempt(2) });
-    assert!(effects.contains(&Effect::Attach { tab: OTHER }), "{effects:?}");
+    assert_eq!(effects, [Effect::Send(ExtensionMessage::Ready), Effect::Attach { tab: OTHER }]);
 }
 
 impl Machine {
@@ -92,7 +98,7 @@ impl Machine {
         let mut machine = Self::connected();
         machine.handle(Input::IconClicked { tab: TAB });
         machine.handle(Input::ToolbarShown { tab: TAB });
-        machine.handle(BUSY);
+        machine.handle(BLOCKED);
         machine.handle(Input::ToolbarShown { tab: TAB });
         machine
     }

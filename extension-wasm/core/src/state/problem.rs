@@ -22,8 +22,8 @@ impl Problem {
         Some(match self {
             Self::None => return None,
             Self::Refused => {
-                "the relay that runs does not let this extension in; stop it, then start \
-                              ours with `playwriter ensure`"
+                "another relay runs, which does not accept this extension; stop it, then start ours \
+                 with `playwriter ensure`"
                     .to_owned()
             }
             Self::PairingRequired => {
@@ -37,9 +37,9 @@ impl Problem {
                  install`"
             ),
             Self::NoProof => format!(
-                "what answers at port {port} cannot prove that it is your relay. An older one: \
-                 `playwriter ensure`. If not, another program has the port: `playwriter doctor`. If \
-                 you forward the port, use the same number on both sides"
+                "the program at port {port} cannot prove that it is your relay. If it is an older \
+                 relay, run `playwriter ensure`. If not, another program has the port: run \
+                 `playwriter doctor`. If you forward the port, use the same number on both sides"
             ),
             Self::Unreadable => {
                 "pairing.json cannot be read; run `playwriter extension install`".to_owned()

@@ -325,8 +325,8 @@ fn a_relay_that_refuses_the_extension_is_named_in_the_tooltip() {
     let refused = show(
         TAB,
         Icon::Grey,
-        "Playwriter: the relay that runs does not let this extension in; stop it, then start ours \
-         with `playwriter ensure`",
+        "Playwriter: another relay runs, which does not accept this extension; stop it, then start \
+         ours with `playwriter ensure`",
     );
     assert_eq!(effects, [refused]);
 }

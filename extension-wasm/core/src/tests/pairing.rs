@@ -37,9 +37,9 @@ fn with_a_key_only_a_relay_with_pairing_is_connected_to() {
     for answer in [HelloAnswer::Other, named(RELAY_NAME, &[]), named("other", &["v1"])] {
         let mut worker = with_key();
         let effects = worker.handle(hello_answered(FIRST, answer));
-        let text = "what answers at port 19988 cannot prove that it is your relay. An older one: \
-                    `playwriter ensure`. If not, another program has the port: `playwriter \
-                    doctor`. If you forward the port, use the same number on both sides";
+        let text = "the program at port 19988 cannot prove that it is your relay. If it is an older \
+                    relay, run `playwriter ensure`. If not, another program has the port: run \
+                    `playwriter doctor`. If you forward the port, use the same number on both sides";
         let problem = Effect::ShowProblem { text: Some(text.to_owned()) };
         assert_eq!(effects, [retry(FIRST, 1), problem]);
         assert_eq!(worker.handle(Input::Probed { attempt: FIRST, found: true }), []);

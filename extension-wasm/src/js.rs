@@ -1,4 +1,4 @@
-//! What JavaScript itself offers: values, errors, timers and signatures.
+//! The parts of JavaScript itself that the worker needs: values, errors, timers and signatures.
 //!
 //! Nothing here calls `chrome.*` or knows the relay. Payloads stay in the JS heap wherever that is
 //! possible.

@@ -1,4 +1,4 @@
-//! What the machine knows: one small machine for each concern.
+//! The knowledge of the machine: one small machine for each concern.
 //!
 //! Each of them changes only by its own methods, which may push effects. None of them knows the
 //! worker or another one; they share only [`SmallMap`] and [`SmallSet`].

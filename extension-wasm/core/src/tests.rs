@@ -33,7 +33,7 @@ const FIRST: Attempt = Attempt(1);
 #[derive(Default)]
 struct Machine {
     worker: Worker<Json>,
-    /// Whether the test itself answers [`Effect::ReadKey`]; otherwise there is no key.
+    /// True if the test itself answers [`Effect::ReadKey`]; otherwise there is no key.
     reads_key: bool,
 }
 

@@ -24,12 +24,12 @@ pub struct Worker<P> {
     /// Tabs that the relay has asked for and Chrome has not opened yet.
     pub(crate) requested_tabs: Vec<RequestedTab>,
     pub(crate) in_flight: InFlight,
-    /// How many replies an older relay may not have forwarded yet.
+    /// The number of replies that an older relay may not have forwarded yet.
     pub(crate) unforwarded_replies: u32,
     /// Commands that wait for the reply to another command.
     pub(crate) held_commands: Vec<(RequestRef, Debuggee, CdpCommand<P>)>,
     pub(crate) hidden_tabs: HiddenTabs,
-    /// How many scripts for new documents clients have added, in all tabs together.
+    /// The number of scripts for new documents that clients have added, in all tabs together.
     pub(crate) scripts_added: u32,
     pub(crate) groups: Groups,
     pub(crate) windows: Windows,
@@ -45,7 +45,7 @@ pub struct Worker<P> {
     pub(crate) attach_errors: SmallMap<TabId, String>,
     /// Tabs that another extension has put into our group.
     pub(crate) grouped_by_others: SmallSet<TabId>,
-    /// Whether the state has changed since the last snapshot.
+    /// True if the state has changed since the last snapshot.
     pub(crate) is_snapshot_stale: bool,
 }
 

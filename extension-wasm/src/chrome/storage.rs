@@ -17,7 +17,7 @@ pub(crate) struct Local {
     tab_groups: Option<bool>,
     /// The id of this installation, which stays the same over its connections.
     pub(crate) install_id: Option<String>,
-    /// Whether this installation ever had a key.
+    /// True if this installation ever had a key.
     pub(crate) paired: bool,
     /// The key that came from a pairing code.
     given: Option<PairingFileRead>,

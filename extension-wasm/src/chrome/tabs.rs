@@ -24,13 +24,13 @@ pub(crate) struct Tab {
     pub(crate) width: Option<i64>,
     #[serde(default)]
     pub(crate) height: Option<i64>,
-    /// Whether the window shows this tab.
+    /// True if the window shows this tab.
     #[serde(default)]
     pub(crate) active: bool,
-    /// Whether the tab is selected, as a tab that is dragged is.
+    /// True if the tab is selected, as a tab that is dragged is.
     #[serde(default)]
     pub(crate) highlighted: bool,
-    /// Whether Chrome has discarded the tab.
+    /// True if Chrome has discarded the tab.
     #[serde(default)]
     pub(crate) discarded: bool,
 }

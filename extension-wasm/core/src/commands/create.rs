@@ -8,7 +8,7 @@ use crate::messages::BLANK;
 use crate::state::RequestedTab;
 use crate::worker::Worker;
 
-/// How many tabs may be opening at once; more are refused.
+/// The number of tabs that may be opening at once; more are refused.
 const MAX_REQUESTED_TABS: usize = 256;
 
 impl<P: Payload> Worker<P> {
@@ -42,7 +42,7 @@ impl<P: Payload> Worker<P> {
 pub(crate) struct CreateTarget {
     url: Option<String>,
     new_window: bool,
-    /// What the client asked for. It overrides the relay's window mode.
+    /// The window mode that the client asked for. It overrides the relay's window mode.
     separate_window: Option<bool>,
     left: Option<i64>,
     top: Option<i64>,

@@ -8,7 +8,7 @@ use crate::interface::Effect;
 use crate::state::{Attaching, TabState};
 use crate::worker::Worker;
 
-/// How many times a tab is taken back before it is given up.
+/// The number of times that a tab is taken back before it is given up.
 pub(super) const MAX_TRIES: u32 = 5;
 
 /// The wait before the second try. Each later wait is four times as long.

@@ -172,7 +172,7 @@ pub enum Effect<P> {
     ForceFrameLater {
         tab: TabId,
         request: RequestRef,
-        /// How many frames have been forced already.
+        /// The number of frames that have been forced already.
         forced: u32,
     },
     ShowToolbar {

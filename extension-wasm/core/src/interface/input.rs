@@ -197,7 +197,7 @@ pub enum Input<P> {
 pub struct Settings {
     /// The relay's port, if the user has set one.
     pub port: Option<u16>,
-    /// Whether controlled tabs are put into a group.
+    /// True if controlled tabs are put into a group.
     pub tab_groups: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where tabs open, and which window a request is about.
+//! The places where tabs open, and the windows that requests are about.
 
 use shared_protocol::TabId;
 

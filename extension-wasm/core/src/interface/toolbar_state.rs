@@ -1,6 +1,6 @@
-//! What the toolbar shows for one tab.
+//! The icon, badge and tooltip of one tab.
 
-/// What the toolbar shows for one tab.
+/// The icon, badge and tooltip of one tab.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolbarState {
     /// The icon.

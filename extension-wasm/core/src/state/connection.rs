@@ -20,7 +20,7 @@ pub(crate) struct Connection {
     /// The key of this attempt.
     key: Option<PairingKey>,
     problem: Problem,
-    /// How many attempts in a row ended with a problem.
+    /// The number of attempts in a row that ended with a problem.
     failed_proofs: u32,
     /// A text from the relay for the user.
     notice: Option<String>,
@@ -58,7 +58,7 @@ enum Phase {
     Displaced,
 }
 
-/// How much a relay knows of this extension. A relay that knows our features sends the window mode
+/// The age of a relay, as far as it is known. A relay that knows our features sends the window mode
 /// first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum RelayKind {

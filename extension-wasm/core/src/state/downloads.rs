@@ -5,7 +5,7 @@ use shared_protocol::{DownloadQuery, Extra, FoundDownload};
 
 use crate::interface::{Effect, RequestRef};
 
-/// How many downloads the relay may cancel; the oldest are forgotten first.
+/// The number of downloads that the relay may cancel; the oldest are forgotten first.
 const MAX_REPORTED: usize = 256;
 
 #[derive(Debug)]

@@ -6,15 +6,15 @@ use std::collections::VecDeque;
 
 use shared_protocol::CdpEvent;
 
-/// How many events are kept; the oldest go first. A worker is away for a second or two.
+/// The number of events that are kept; the oldest go first. A worker is away for a second or two.
 const MAX_EVENTS: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct EventBuffer<P> {
-    /// Whether a relay may come back whose clients wait.
+    /// True if a relay may come back whose clients wait.
     is_buffering: bool,
     events: VecDeque<CdpEvent<P>>,
-    /// How many events were dropped, because there were too many.
+    /// The number of events that were dropped, because there were too many.
     dropped: usize,
 }
 

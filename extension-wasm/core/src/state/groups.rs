@@ -24,7 +24,7 @@ pub(crate) struct Groups {
     /// The tabs to be grouped, one at a time: two calls at once would make two groups.
     queue: VecDeque<TabId>,
     grouping: Option<TabId>,
-    /// Whether the tab that is being grouped was released since.
+    /// True if the tab that is being grouped was released since.
     is_released: bool,
     /// Tabs that changed their group while we were grouping one. We may have done that, and the
     /// group may be ours.

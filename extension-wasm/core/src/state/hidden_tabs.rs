@@ -11,7 +11,7 @@ use shared_protocol::{Payload, TabId};
 use super::SmallMap;
 use crate::interface::{Debuggee, Effect, RequestRef, StoredTabUse};
 
-/// How many frames are forced for one screenshot.
+/// The number of frames that are forced for one screenshot.
 const MAX_FORCED_FRAMES: u32 = 6;
 
 #[derive(Debug, Default)]
@@ -21,13 +21,13 @@ pub(crate) struct HiddenTabs(SmallMap<TabId, TabUse>);
 struct TabUse {
     /// The number of commands so far. It tells a pause from a longer use.
     count: u64,
-    /// Whether the end of the use is being waited for.
+    /// True if the end of the use is being waited for.
     in_use: bool,
-    /// Whether our screencast runs.
+    /// True if our screencast runs.
     renders: bool,
-    /// Whether the client runs a screencast of its own, which has the same effect as ours.
+    /// True if the client runs a screencast of its own, which has the same effect as ours.
     client_casts: bool,
-    /// Whether the client itself has turned focus emulation on.
+    /// True if the client itself has turned focus emulation on.
     client_focuses: bool,
 }
 

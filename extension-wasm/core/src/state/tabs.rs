@@ -14,7 +14,7 @@ pub(crate) struct Tabs<P> {
     /// The debuggees on which Runtime is enabled.
     runtime_enabled: Vec<Debuggee>,
     last_session: u32,
-    /// How often Chrome detached the debugger from a tab since the tab last navigated.
+    /// The number of times that Chrome detached the debugger from a tab since the tab navigated.
     losses: SmallMap<TabId, u32>,
 }
 
@@ -35,12 +35,12 @@ pub(crate) enum TabState<P> {
     Attached {
         session: SessionId,
         info: TargetInfo<P>,
-        /// Whether the renderer has died. Nothing answers until the tab is reloaded.
+        /// True if the renderer has died. Nothing answers until the tab is reloaded.
         crashed: bool,
     },
     /// Chrome has detached the debugger, and the tab is to be taken back.
     Lost {
-        /// How often that was tried.
+        /// The number of tries so far.
         tries: u32,
     },
     /// The tab shows a page that Chrome protects. It is attached again when it leaves that page.
@@ -49,9 +49,9 @@ pub(crate) enum TabState<P> {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Attaching {
-    /// Whether the user has clicked again since.
+    /// True if the user has clicked again since.
     pub(crate) cancelled: bool,
-    /// How often the tab was taken back, if it was ours before.
+    /// The number of times that the tab was taken back, if it was ours before.
     pub(crate) tries: Option<u32>,
     /// The reason why the tab does not answer.
     pub(crate) unresponsive: Option<Unresponsive>,
@@ -61,7 +61,7 @@ pub(crate) struct Attaching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RequestedTab {
     pub(crate) request: RequestRef,
-    /// Whether the reply itself announces the tab.
+    /// True if the reply itself announces the tab.
     pub(crate) initial: bool,
 }
 

@@ -7,7 +7,7 @@ mod world;
 use proptest::prelude::*;
 use world::World;
 
-/// What the user, Chrome and the relay may do at any moment.
+/// Something that the user, Chrome or the relay may do at any moment.
 #[derive(Debug, Clone)]
 enum Move {
     Click(i32),

@@ -312,7 +312,7 @@ impl World {
         Ok(())
     }
 
-    /// What the relay makes of a message.
+    /// Checks a message as the relay sees it.
     fn hear(&mut self, message: ExtensionMessage<Json>) -> Result<(), TestCaseError> {
         match message {
             ExtensionMessage::Reply { id, .. } => {

@@ -10,6 +10,7 @@ mod groups_and_windows;
 mod pairing;
 #[cfg(not(target_arch = "wasm32"))]
 mod properties;
+mod snapshot;
 mod unresponsive;
 
 use serde::de::DeserializeOwned;

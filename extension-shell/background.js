@@ -1,5 +1,5 @@
-// The loader. Chrome drops events that have no listener in the worker's first turn, long before
-// the WASM is ready; so the listeners are here, and what they hear waits in a queue. All else is
+// The loader. Chrome drops events that have no listener in the worker's first turn, and the WASM is
+// ready much later. So the listeners are here, and their events wait in a queue. Everything else is
 // Rust: see extension-wasm.
 import init, * as worker from "./pkg/extension_wasm.js";
 
@@ -26,7 +26,7 @@ chrome.tabs.onReplaced.addListener(to("on_tab_replaced"));
 chrome.tabs.onUpdated.addListener(to("on_tab_updated"));
 chrome.webNavigation.onCreatedNavigationTarget.addListener(to("on_popup"));
 chrome.windows.onRemoved.addListener(to("on_window_removed"));
-// The worker only has to be awake for these; starting it does the rest.
+// These events only have to start the worker.
 chrome.runtime.onConnect.addListener(() => {});
 chrome.runtime.onInstalled.addListener(() => {});
 chrome.runtime.onStartup.addListener(() => {});
@@ -42,7 +42,7 @@ ready.catch((error) => {
   console.error("the worker could not start", error);
 });
 
-// For tests, and for people who debug in the service worker's console. Tabs are in a map by their id.
+// For tests, and for people who debug in the service worker's console. Tabs are in a map by id.
 const mapped = ({ tabs, ...state }) => ({
   ...state,
   tabs: new Map(tabs.map(({ tabId, ...tab }) => [tabId, tab])),

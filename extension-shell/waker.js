@@ -1,5 +1,5 @@
-// An invisible page that outlives the worker. Its port to the worker closes when the worker ends,
-// and connecting again starts the next one at once: Chrome itself would wait for an event or alarm.
+// An invisible page that outlives the worker. Its port to the worker closes when the worker ends.
+// Connecting again starts the next worker at once; Chrome itself would wait for an event or an alarm.
 const connect = () => {
   const connected = Date.now();
   chrome.runtime.connect({ name: "waker" }).onDisconnect.addListener(() => {

@@ -1,7 +1,7 @@
 //! Typed bindings to the parts of `chrome.*` that the worker uses, one file per namespace.
 //!
-//! Raw imports stay private to their file and always return a promise or what was thrown; every
-//! call that Chrome should answer at once has a deadline.
+//! Raw imports stay private to their file, and return a promise or what was thrown. Every call that
+//! Chrome should answer at once has a deadline.
 
 pub(crate) mod action;
 pub(crate) mod alarms;
@@ -25,11 +25,11 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
-use crate::error::ChromeError;
-use crate::payload::to_js;
-use crate::time;
+use crate::js::error::ChromeError;
+use crate::js::payload::to_js;
+use crate::js::time;
 
-/// Chrome answers most calls within milliseconds; one that takes this long never answers.
+/// The deadline of a call that Chrome answers within milliseconds as a rule.
 const PROMPT: Duration = Duration::from_secs(5);
 
 /// Awaits a call that Chrome should answer at once.
@@ -45,7 +45,7 @@ async fn promptly(
     }
 }
 
-/// Awaits a call that may rightly take for ever.
+/// Awaits a call that may take any time.
 async fn eventually(
     api: &'static str,
     call: Result<Promise, JsValue>,
@@ -54,7 +54,7 @@ async fn eventually(
     settled.await.map_err(|thrown| ChromeError::new(api, &thrown))
 }
 
-/// An argument for a call of ours; all of them have a JavaScript form.
+/// Makes an argument of ours. All of them have a JavaScript form.
 fn argument<T: Serialize>(value: &T) -> JsValue {
     to_js(value).unwrap_or(JsValue::UNDEFINED)
 }

@@ -1,75 +1,36 @@
 //! The extension's background worker.
 //!
-//! [`extension_core`] is the whole extension as a pure machine; everything else performs its effects and
-//! turns what Chrome says into its inputs. The functions here are what the loader
-//! (`extension-shell/background.js`) calls; the loader itself decides nothing.
+//! [`extension_core`] is the whole extension as a pure machine. Everything else performs its
+//! effects and turns Chrome's events into its inputs. The loader (`extension-shell/background.js`)
+//! calls the functions in this file, and decides nothing itself.
+
+mod js;
 
 mod chrome;
-mod crypto;
-mod error;
-mod fields;
-mod handshake;
-mod key;
-mod payload;
-mod perform;
-mod relay_socket;
-mod time;
+mod relay;
 
-use std::cell::RefCell;
+mod stored_key;
 
-use js_sys::{Function, Promise};
+mod shell;
+
+use js_sys::Promise;
 use serde::{Deserialize, Serialize};
-use shared_protocol::{ExtensionHello, Feature, SessionId, TabId};
+use shared_protocol::{SessionId, TabId};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
-use chrome::{alarms, debugger, offscreen, runtime, storage, tabs};
-use error::ChromeError;
-use extension_core::{GroupId, Input, Snapshot, Status, WindowId, Worker};
-use payload::to_js;
-pub use payload::{JsPayload, from_text, to_text};
-use perform::log_failure;
-use relay_socket::RelaySocket;
-
-/// Wakes the worker to look for the relay, should Chrome have put it to sleep.
-const WAKE_UP: &str = "look-for-relay";
-
-/// The page that wakes the worker the moment it has ended.
-const WAKER: &str = "waker.html";
-
-thread_local! {
-    static SHELL: RefCell<Shell> = RefCell::default();
-}
-
-#[derive(Default)]
-struct Shell {
-    worker: Worker<JsPayload>,
-    socket: Option<RelaySocket>,
-    /// Callers of `toggleExtensionForActiveTab` whose tab has not settled yet.
-    toggles: Vec<(TabId, Function)>,
-}
+use chrome::{storage, tabs};
+use extension_core::{GroupId, Input, Status, WindowId};
+use js::payload::to_js;
+pub use js::payload::{JsPayload, from_text, to_text};
+use shell::{SHELL, step};
 
 /// Reads the settings, takes over from an earlier worker and looks for the relay. Called once,
 /// when the WASM is ready.
 #[wasm_bindgen]
 pub fn start() {
-    spawn_local(async { log_failure(offscreen::keep_open(WAKER).await) });
-    spawn_local(async { log_failure(alarms::create(WAKE_UP).await) });
-    spawn_local(async {
-        let local = local().await.unwrap_or_default();
-        let hello = ExtensionHello {
-            browser: runtime::browser_name(),
-            browser_version: runtime::browser_version().await,
-            install_id: local.install_id.clone(),
-            version: runtime::version(),
-            capabilities: Some(Feature::capabilities()),
-            ..ExtensionHello::default()
-        };
-        let snapshot = still_attached(storage::read_snapshot().await.unwrap_or_default()).await;
-        let (hello, snapshot) = (Box::new(hello), Box::new(snapshot));
-        step(Input::Started { settings: local.settings(), hello, snapshot });
-    });
+    shell::start();
 }
 
 /// `chrome.action.onClicked`
@@ -190,7 +151,7 @@ pub fn on_alarm() {
     step(Input::AlarmRang);
 }
 
-/// Acts as a click on the icon, on the active tab of the focused window; resolves to
+/// Acts like a click on the icon, for the active tab of the focused window. Resolves to
 /// `{isConnected, state}` when the tab has settled.
 ///
 /// # Errors
@@ -223,20 +184,20 @@ pub fn disconnect_everything() {
     step(Input::ReleaseAll);
 }
 
-/// Pairs this extension with the relay by a code of `playwriter pair`.
+/// Pairs this extension with the relay, by a code from `playwriter pair`.
 ///
 /// # Errors
 ///
-/// Throws what went wrong, in words for the user.
+/// Throws a text for the user that says what went wrong.
 #[wasm_bindgen]
 pub async fn pair_with_code(code: String) -> Result<(), JsValue> {
     let port = SHELL.with_borrow(|shell| shell.worker.port());
-    key::get_with(&code, port).await?;
+    stored_key::get_with(&code, port).await?;
     step(Input::KeyChanged);
     Ok(())
 }
 
-/// The worker's state, as a plain object.
+/// Returns the worker's state as a plain object.
 ///
 /// # Errors
 ///
@@ -247,48 +208,7 @@ pub fn extension_state() -> Result<JsValue, JsValue> {
     Ok(to_js(&status)?)
 }
 
-/// Feeds the machine, performs what it returns, and answers those whose tab has settled.
-fn step(input: Input<JsPayload>) {
-    let effects = SHELL.with_borrow_mut(|shell| shell.worker.handle(input));
-    for effect in effects {
-        perform::perform(effect);
-    }
-    let settled: Vec<(TabId, Function)> = SHELL.with_borrow_mut(|shell| {
-        let Shell { worker, toggles, .. } = shell;
-        toggles.extract_if(.., |(tab, _)| worker.is_settled(*tab)).collect()
-    });
-    for (_, resolve) in settled {
-        // A promise's own resolve function does not throw.
-        drop(resolve.call0(&JsValue::UNDEFINED));
-    }
-}
-
-/// The stored settings; a fresh installation gets its id here.
-async fn local() -> Result<storage::Local, ChromeError> {
-    let mut local = storage::read_local().await?;
-    if local.install_id.is_none() {
-        local.install_id = runtime::random_uuid();
-        storage::write_install_id(local.install_id.as_deref().unwrap_or_default()).await?;
-    }
-    Ok(local)
-}
-
-/// Tells of an earlier worker's tabs those whose debugger is still ours from those that were taken
-/// away meanwhile; only ours lets us ask.
-async fn still_attached(mut snapshot: Snapshot<JsPayload>) -> Snapshot<JsPayload> {
-    for mut tab in std::mem::take(&mut snapshot.tabs) {
-        match debugger::target_info(tab.tab_id).await {
-            Ok(info) => {
-                tab.target_info = info;
-                snapshot.tabs.push(tab);
-            }
-            Err(_) => snapshot.lost.push(tab.tab_id),
-        }
-    }
-    snapshot
-}
-
-/// Where an event of `chrome.debugger` came from.
+/// The source of an event of `chrome.debugger`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Source {

@@ -20,7 +20,7 @@ macro_rules! fixtures {
 }
 
 #[wasm_bindgen_test]
-fn what_the_relay_says() {
+fn every_message_of_the_relay_is_kept() {
     check::<RelayMessage<JsPayload>>(&fixtures!("from-relay":
         "activate-tab",
         "call-cookies",
@@ -51,7 +51,7 @@ fn what_the_relay_says() {
 }
 
 #[wasm_bindgen_test]
-fn what_an_extension_says() {
+fn every_message_of_an_extension_is_kept() {
     check::<ExtensionMessage<JsPayload>>(&fixtures!("from-extension":
         "event-of-a-child",
         "event-of-a-tab",
@@ -72,7 +72,7 @@ fn what_an_extension_says() {
 }
 
 #[wasm_bindgen_test]
-fn what_is_no_message_says_why() {
+fn text_that_is_no_message_gives_the_reason() {
     let error = from_text::<RelayMessage<JsPayload>>(&"{}".into()).unwrap_err();
     assert!(error.contains("missing field `method`"), "{error}");
     let error = from_text::<RelayMessage<JsPayload>>(&"{".into()).unwrap_err();

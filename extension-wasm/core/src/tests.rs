@@ -2,13 +2,16 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the rest is of no interest here")]
 
+mod chrome_requests;
 mod commands;
 mod connection;
 mod control;
-mod for_chrome;
+mod groups_and_windows;
 mod pairing;
-mod places;
-mod silence;
+#[cfg(not(target_arch = "wasm32"))]
+mod properties;
+mod snapshot;
+mod unresponsive;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,20 +21,28 @@ use shared_protocol::{
     TargetInfo, Unreadable,
 };
 
-use super::{
-    Attempt, Debuggee, Effect, GroupId, Icon, Input, Look, Place, Settings, StoredKey, Ticket,
-    WindowId, Worker,
+use crate::{
+    Attempt, Debuggee, Effect, GroupId, Icon, Input, Place, RequestRef, Settings, StoredKey,
+    ToolbarState, WindowId, Worker,
 };
 
 const TAB: TabId = TabId(11);
 const OTHER: TabId = TabId(12);
 const FIRST: Attempt = Attempt(1);
 
-/// And whether the test itself says what is known of a key.
+/// The machine, as the tests drive it.
 #[derive(Default)]
-struct Machine(Worker<Json>, bool);
+struct Machine {
+    worker: Worker<Json>,
+    /// True if the test itself answers [`Effect::ReadKey`]; otherwise there is no key.
+    reads_key: bool,
+}
 
 impl Machine {
+    fn with_stored_key() -> Self {
+        Self { reads_key: true, ..Self::default() }
+    }
+
     fn connected() -> Self {
         let mut machine = Self::default();
         machine.start();
@@ -56,8 +67,8 @@ impl Machine {
     fn control(&mut self, tab: TabId, target: &str) {
         self.handle(Input::IconClicked { tab });
         self.attached(tab, target);
-        self.handle(Input::Shown { tab });
-        self.handle(Input::Shown { tab });
+        self.handle(Input::ToolbarShown { tab });
+        self.handle(Input::ToolbarShown { tab });
     }
 
     fn start(&mut self) -> Vec<Effect<Json>> {
@@ -68,16 +79,16 @@ impl Machine {
         })
     }
 
-    /// What comes of an input, but for what is written down and what is said in the log.
+    /// Returns the effects of an input, without snapshots and lines for the log.
     fn handle(&mut self, input: Input<Json>) -> Vec<Effect<Json>> {
-        let mut effects = self.0.handle(input);
+        let mut effects = self.worker.handle(input);
         // There is no key unless a test says so.
-        while !self.1
+        while !self.reads_key
             && let Some(at) = effects.iter().position(|it| matches!(it, Effect::ReadKey { .. }))
             && let Effect::ReadKey { attempt } = effects[at]
         {
-            let read = Input::KeyRead { attempt, stored: StoredKey::Never };
-            effects.splice(at..=at, self.0.handle(read));
+            let read = Input::KeyRead { attempt, stored: StoredKey::Unpaired };
+            effects.splice(at..=at, self.worker.handle(read));
         }
         effects.retain(|effect| {
             !matches!(effect, Effect::Persist(_) | Effect::Send(ExtensionMessage::Log(_)))
@@ -120,11 +131,11 @@ impl Machine {
     }
 }
 
-/// What runs in a tab, in order.
+/// Returns the methods of the commands that run in a tab, in order.
 fn methods(effects: &[Effect<Json>]) -> Vec<String> {
     let method = |effect: &Effect<Json>| match effect {
-        Effect::RestLater { .. } => "rest later".to_owned(),
-        Effect::DrawLater { .. } => "draw later".to_owned(),
+        Effect::StopRenderingLater { .. } => "stop rendering later".to_owned(),
+        Effect::ForceFrameLater { .. } => "force frame later".to_owned(),
         Effect::RunCommand { method, .. } => method.clone(),
         other => panic!("{other:?}"),
     };
@@ -168,7 +179,11 @@ fn reply(id: i64, outcome: Result<Option<Value>, &str>) -> Effect<Json> {
 }
 
 fn show(tab: TabId, icon: Icon, title: &str) -> Effect<Json> {
-    Effect::Show { tab, look: Look { icon, badge: "", title: title.to_owned() } }
+    show_badge(tab, icon, "", title)
+}
+
+fn show_badge(tab: TabId, icon: Icon, badge: &'static str, title: &str) -> Effect<Json> {
+    Effect::ShowToolbar { tab, state: ToolbarState { icon, badge, title: title.to_owned() } }
 }
 
 fn settings(port: u16) -> Settings {
@@ -176,11 +191,11 @@ fn settings(port: u16) -> Settings {
 }
 
 fn create_tab(id: i64, url: &str, place: Place) -> Effect<Json> {
-    Effect::CreateTab { ticket: ticket(id), url: url.to_owned(), place }
+    Effect::CreateTab { request: request(id), url: url.to_owned(), place }
 }
 
-fn ticket(id: i64) -> Ticket {
-    Ticket { attempt: FIRST, id: RequestId(id) }
+fn request(id: i64) -> RequestRef {
+    RequestRef { attempt: FIRST, id: RequestId(id) }
 }
 
 /// A payload for native tests.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use shared_protocol::TabId;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 /// Shows `icons/<name>-<size>.png` on one tab.
 pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeError> {
@@ -31,7 +31,7 @@ pub(crate) async fn set_icon(tab_id: TabId, name: &str) -> Result<(), ChromeErro
     promptly("action.setIcon", sys::set_icon(&details)).await.map(drop)
 }
 
-/// Shows a title when the mouse rests on the icon, on one tab or on all that have none of their own.
+/// Sets the tooltip of one tab, or of all tabs that have none of their own.
 pub(crate) async fn set_title(tab_id: Option<TabId>, title: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -44,7 +44,8 @@ pub(crate) async fn set_title(tab_id: Option<TabId>, title: &str) -> Result<(), 
     promptly("action.setTitle", sys::set_title(&details)).await.map(drop)
 }
 
-/// Shows a few letters on the icon, as [`set_title`] does; none takes them away.
+/// Sets the letters on the icon, of one tab or of all tabs that have none of their own. An empty
+/// text removes them.
 pub(crate) async fn set_badge(tab_id: Option<TabId>, text: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
-/// Wakes the worker every half minute, the shortest period that Chrome grants.
+/// Creates an alarm for every half minute, the shortest period that Chrome allows.
 pub(crate) async fn create(name: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]

@@ -6,11 +6,11 @@ use shared_protocol::{PermissionName, PermissionRule, PermissionSetting};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
 const API: &str = "contentSettings";
 
-/// Forgets what was set of these, then sets the rules.
+/// Clears the settings of these names, then sets the rules.
 pub(crate) fn replace<P>(
     clear: &[PermissionName],
     rules: &[PermissionRule<P>],
@@ -31,7 +31,7 @@ pub(crate) fn replace<P>(
         };
         call(rule.name, "set", &argument(&Details { primary_pattern, setting: rule.setting }))
     });
-    // All called before the future is polled, so that no other change comes in between.
+    // Every call is made before the future is polled, so that no other change comes in between.
     let calls: Vec<_> = clearing.chain(setting).collect();
     async {
         for call in calls {
@@ -49,7 +49,7 @@ fn call(name: PermissionName, function: &str, details: &JsValue) -> Result<Promi
         PermissionName::Microphone => "microphone",
         PermissionName::Clipboard => "clipboard",
     };
-    // An older Chrome does not have them all.
+    // An older Chrome may not have all of them.
     let setting = Reflect::get(&sys::CONTENT_SETTINGS.with(Clone::clone), &setting.into())?;
     let function: Function = Reflect::get(&setting, &function.into())?.dyn_into()?;
     function.call1(&setting, details)?.dyn_into()

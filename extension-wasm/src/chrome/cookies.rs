@@ -5,9 +5,9 @@ use shared_protocol::{CookieAnswers, CookieFunction, Extra};
 use wasm_bindgen::JsValue;
 
 use super::promptly;
-use crate::payload::JsPayload;
+use crate::js::payload::JsPayload;
 
-/// Calls a function with each of the details, which are the relay's to know.
+/// Calls a function once for each of the details, which the relay has made.
 pub(crate) async fn call(
     function: CookieFunction,
     details: Vec<JsPayload>,
@@ -17,7 +17,7 @@ pub(crate) async fn call(
         CookieFunction::GetAll => ("cookies.getAll", sys::get_all),
         CookieFunction::Set => ("cookies.set", sys::set),
     };
-    // All called before the first is awaited: Chrome takes them in order.
+    // Every call is made before the first is awaited, so Chrome takes them in order.
     let calls: Vec<_> = details.iter().map(|details| function(&details.0)).collect();
     let mut answers = CookieAnswers { cookies: Vec::new(), error: None, extra: Extra::default() };
     for call in calls {

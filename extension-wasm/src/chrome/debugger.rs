@@ -7,19 +7,19 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::{answer, argument, eventually, promptly};
-use crate::error::ChromeError;
-use crate::payload::JsPayload;
-use crate::time;
+use crate::js::error::ChromeError;
+use crate::js::payload::JsPayload;
+use crate::js::time;
 use extension_core::Debuggee;
 
 const PROTOCOL_VERSION: &str = "1.3";
 
 const SEND_COMMAND: &str = "debugger.sendCommand";
 
-/// A page that takes this long does not answer for a reason.
-const SILENCE: Duration = Duration::from_secs(2);
+/// The time after which a page counts as unresponsive.
+const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(2);
 
-/// Attaches, or says why not. Should Chrome succeed after we gave up waiting, the tab is let go.
+/// Attaches the debugger. If Chrome succeeds after the deadline, the tab is detached again.
 pub(crate) async fn attach(tab_id: TabId) -> Result<(), ChromeError> {
     const API: &str = "debugger.attach";
     let target = argument(&Debuggee { tab_id, session_id: None });
@@ -28,7 +28,7 @@ pub(crate) async fn attach(tab_id: TabId) -> Result<(), ChromeError> {
     if attached == Err(ChromeError::timed_out(API)) {
         spawn_local(async move {
             if JsFuture::from(call).await.is_ok() {
-                // Nobody is left who could be told.
+                // The caller has gone on already.
                 drop(detach(tab_id).await);
             }
         });
@@ -41,28 +41,28 @@ pub(crate) async fn detach(tab_id: TabId) -> Result<(), ChromeError> {
     promptly("debugger.detach", sys::detach(&target)).await.map(drop)
 }
 
-/// Runs a command for a client, who alone knows how long it may take.
+/// Runs a client's command. Only the client knows how long it may take.
 pub(crate) fn send_command(
     debuggee: &Debuggee,
     method: &str,
     params: Option<&JsPayload>,
 ) -> impl Future<Output = Result<JsPayload, ChromeError>> + use<> {
-    // Called before the future is polled, so that commands leave in the order they came.
+    // The call is made before the future is polled, so that commands leave in the order they came.
     let call = sys::send_command(&argument(debuggee), method, &given(params));
     async { eventually(SEND_COMMAND, call).await.map(JsPayload) }
 }
 
-/// Has a page tell what happens to it. A page that shows a dialog, or that Chrome has put to sleep,
-/// answers when it goes on; `on_silence` is told when that takes long.
+/// Enables the Page domain. A page with a dialog, or a discarded tab, answers only later;
+/// `on_unresponsive` is called when that takes long.
 pub(crate) async fn enable_page(
     tab_id: TabId,
-    on_silence: impl AsyncFnOnce(),
+    on_unresponsive: impl AsyncFnOnce(),
 ) -> Result<(), ChromeError> {
     let target = argument(&Debuggee { tab_id, session_id: None });
     let call = sys::send_command(&target, "Page.enable", &given(None))
         .map_err(|thrown| ChromeError::new(SEND_COMMAND, &thrown))?;
-    if time::within(SILENCE, call.clone()).await.is_none() {
-        on_silence().await;
+    if time::within(UNRESPONSIVE_AFTER, call.clone()).await.is_none() {
+        on_unresponsive().await;
     }
     eventually(SEND_COMMAND, Ok(call)).await.map(drop)
 }
@@ -74,13 +74,13 @@ pub(crate) async fn target_info(tab_id: TabId) -> Result<TargetInfo<JsPayload>, 
         target_info: TargetInfo<JsPayload>,
     }
     let target = argument(&Debuggee { tab_id, session_id: None });
-    // The browser itself answers this, however busy the page is.
+    // The browser itself answers this, even if the page is busy.
     let call = sys::send_command(&target, "Target.getTargetInfo", &given(None));
     let value = promptly(SEND_COMMAND, call).await?;
     answer::<Answer>(SEND_COMMAND, value).map(|answer| answer.target_info)
 }
 
-/// `null` and `undefined` are refused where an object is expected.
+/// Returns an object. Chrome refuses `null` and `undefined` where it expects an object.
 fn given(params: Option<&JsPayload>) -> JsValue {
     match params {
         Some(JsPayload(params)) if params.is_object() => params.clone(),

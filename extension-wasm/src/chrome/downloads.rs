@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::{Extra, FoundDownload};
 
 use super::{answer, argument, promptly};
-use crate::error::ChromeError;
-use crate::payload::JsPayload;
+use crate::js::error::ChromeError;
+use crate::js::payload::JsPayload;
 
-/// The part of a download that the relay may know.
+/// The fields of a download that the relay may know.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Item {
@@ -20,14 +20,14 @@ struct Item {
 }
 
 impl Item {
-    /// In milliseconds, as clocks count them; what Chrome does not tell is nothing that can be compared.
+    /// Returns the start in milliseconds since 1970, or NaN if Chrome does not say.
     fn began(&self) -> f64 {
         self.start_time.as_deref().map_or(f64::NAN, js_sys::Date::parse)
     }
 }
 
-/// The newest download from `url`, before or after redirects, that is none of `known` and began no
-/// more than `max_age` milliseconds ago.
+/// Finds the newest download from `url`, before or after redirects, that is not in `known` and
+/// began no more than `max_age` milliseconds ago.
 pub(crate) async fn find(
     url: &str,
     known: &[i64],
@@ -40,19 +40,19 @@ pub(crate) async fn find(
         let earliest = js_sys::Date::now() - max_age as f64;
         items.retain(|item| item.began() >= earliest);
     }
-    // Chrome counts them.
+    // Ids grow, so the newest has the greatest.
     let Item { id, filename, state, error, .. } =
         items.into_iter().max_by_key(|item| item.id).unwrap_or_default();
     let path = filename.filter(|path| !path.is_empty());
     Ok(FoundDownload { id, path, state, error, extra: Extra::default() })
 }
 
-/// Ends a download, and takes away what it left if that is wanted. One that is over or unknown is
-/// no error to Chrome.
+/// Cancels a download, and deletes its file if `remove` is set. Chrome reports no error for a
+/// download that has ended or that it does not know.
 pub(crate) async fn cancel(id: i64, remove: bool) -> Result<(), ChromeError> {
     promptly("downloads.cancel", sys::cancel(id as f64)).await?;
     if remove {
-        // Chrome refuses where there is no file, which is as wanted.
+        // Chrome refuses if there is no file, which is fine.
         drop(promptly("downloads.removeFile", sys::remove_file(id as f64)).await);
         promptly("downloads.erase", sys::erase(&argument(&Named { id }))).await?;
     }

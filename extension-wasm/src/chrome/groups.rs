@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
 use super::{answer, argument, promptly, tabs};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 use extension_core::{GroupId, WindowId};
 
 const TITLE: &str = "playwriter";
 const COLOUR: &str = "green";
 
-/// Puts a tab into that of `groups` which is in its window, or into a new one, and gives the group.
-/// A tab that is in a group of the user's stays there.
+/// Puts a tab into the one of `groups` that is in its window, or into a new group. Returns the
+/// group. A tab that is in a group of the user's stays there.
 pub(crate) async fn join(tab: TabId, groups: &[GroupId]) -> Result<Option<GroupId>, ChromeError> {
     let tabs::Tab { group_id, window_id, .. } = tabs::get(tab).await?;
     if let Some(group) = group_id.filter(|group| *group != tabs::NO_GROUP) {
@@ -35,15 +35,15 @@ pub(crate) async fn leave(tab: TabId, groups: &[GroupId]) -> Result<(), ChromeEr
     Ok(())
 }
 
-/// Takes a tab out of its group if it is one of `groups`. Gives whether Chrome refuses that because the
-/// user drags the tab; nothing if the tab has left, or cannot be asked.
-pub(crate) async fn take_out(tab: TabId, groups: &[GroupId]) -> Option<bool> {
+/// Takes a tab out of its group if it is one of `groups`. Returns true if Chrome refuses because
+/// the user drags the tab, and `None` if the tab has left the group or does not exist.
+pub(crate) async fn try_ungroup(tab: TabId, groups: &[GroupId]) -> Option<bool> {
     const DRAGGING: &str = "user may be dragging";
     let found = tabs::get(tab).await.ok()?;
     found.group_id.filter(|group| groups.contains(group))?;
     match promptly("tabs.ungroup", sys::ungroup(tab.0)).await {
         Ok(_) => Some(false),
-        // Tabs that are dragged are selected.
+        // A tab that is dragged is selected.
         Err(error) => Some(found.highlighted && error.message.contains(DRAGGING)),
     }
 }
@@ -65,8 +65,8 @@ async fn in_window(window_id: WindowId) -> Result<Vec<GroupId>, ChromeError> {
     Ok(groups.into_iter().map(|group| group.id).collect())
 }
 
-/// Puts a tab into a group, or into a new one. That has to be told which window it is for: Chrome
-/// would take the tab to the one in front.
+/// Puts a tab into a group, or into a new one. A new group needs the window's id: otherwise Chrome
+/// moves the tab to the window in front.
 async fn group_tab(
     tab: TabId,
     group_id: Option<GroupId>,
@@ -89,12 +89,12 @@ async fn group_tab(
 
 async fn decorate(group: GroupId) -> Result<(), ChromeError> {
     #[derive(Serialize)]
-    struct Look {
+    struct Style {
         title: &'static str,
         color: &'static str,
     }
-    let look = argument(&Look { title: TITLE, color: COLOUR });
-    promptly("tabGroups.update", sys::update(group.0, &look)).await.map(drop)
+    let style = argument(&Style { title: TITLE, color: COLOUR });
+    promptly("tabGroups.update", sys::update(group.0, &style)).await.map(drop)
 }
 
 mod sys {
@@ -107,7 +107,7 @@ mod sys {
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabGroups"])]
         pub(super) fn query(query: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabGroups"])]
-        pub(super) fn update(group: i32, look: &JsValue) -> Result<Promise, JsValue>;
+        pub(super) fn update(group: i32, style: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabs"])]
         pub(super) fn group(options: &JsValue) -> Result<Promise, JsValue>;
         #[wasm_bindgen(catch, js_namespace = ["chrome", "tabs"])]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
-/// Opens the page that wakes the worker whenever it has ended, unless it is open already.
+/// Opens the page that starts the next worker when one has ended, unless it is open already.
 pub(crate) async fn keep_open(url: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     struct Parameters<'a> {

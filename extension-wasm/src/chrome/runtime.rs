@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::promptly;
 
-/// The extension's version, from its manifest.
+/// Returns the extension's version, from its manifest.
 pub(crate) fn version() -> Option<String> {
     #[derive(Deserialize)]
     struct Manifest {
@@ -17,7 +17,7 @@ pub(crate) fn version() -> Option<String> {
     serde_wasm_bindgen::from_value::<Manifest>(manifest).ok().map(|manifest| manifest.version)
 }
 
-/// The browser's own name among those it gives for the sake of old web sites.
+/// Returns the browser's own name. Browsers also list other names, for the sake of old web sites.
 pub(crate) fn browser_name() -> Option<String> {
     #[derive(Deserialize)]
     struct Brand {
@@ -29,7 +29,7 @@ pub(crate) fn browser_name() -> Option<String> {
     names.iter().find(own).or_else(|| names.iter().find(|name| !name.contains("Not"))).cloned()
 }
 
-/// The browser's whole version: web sites that do not ask get its first number only.
+/// Returns the browser's full version. Without asking for it, only the first number is known.
 pub(crate) async fn browser_version() -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -51,12 +51,12 @@ pub(crate) async fn browser_version() -> Option<String> {
     versions.filter(|it| it.brand == "Chromium").map(|it| it.version).next()
 }
 
-/// The address of a file in the extension's folder.
+/// Returns the URL of a file in the extension's folder.
 pub(crate) fn url(path: &str) -> Result<String, JsValue> {
     sys::url(path)
 }
 
-/// A random id for a fresh installation.
+/// Returns a random id for a new installation.
 pub(crate) fn random_uuid() -> Option<String> {
     sys::random_uuid().ok()
 }

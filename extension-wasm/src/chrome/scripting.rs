@@ -4,9 +4,9 @@ use serde::Serialize;
 use shared_protocol::TabId;
 
 use super::{argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 
-/// Runs a script of ours in a page.
+/// Runs a script of the extension in a page.
 pub(crate) async fn run_file(tab_id: TabId, file: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     struct Injection<'a> {

@@ -4,23 +4,23 @@ use serde::{Deserialize, Serialize};
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::{answer, argument, promptly};
-use crate::error::ChromeError;
-use crate::fields;
-use crate::payload::JsPayload;
-use extension_core::{FileRead, PairingKey, Settings, Snapshot};
+use crate::js::error::ChromeError;
+use crate::js::pairing_json;
+use crate::js::payload::JsPayload;
+use extension_core::{PairingFileRead, PairingKey, Settings, Snapshot};
 
-/// What `chrome.storage.local` holds: the user's settings, and who this installation is. A setting
-/// of the wrong type is as good as none.
+/// The items of `chrome.storage.local`: the user's settings and the identity of this installation.
+/// A setting of the wrong type is ignored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Local {
     relay_port: Option<u16>,
     tab_groups: Option<bool>,
-    /// Names this installation across connections.
+    /// The id of this installation, which stays the same over its connections.
     pub(crate) install_id: Option<String>,
-    /// Whether this installation ever had a key.
+    /// True if this installation ever had a key.
     pub(crate) paired: bool,
-    /// The key that came of a code.
-    given: Option<FileRead>,
+    /// The key that came from a pairing code.
+    given: Option<PairingFileRead>,
 }
 
 impl Local {
@@ -28,9 +28,9 @@ impl Local {
         Settings { port: self.relay_port, tab_groups: self.tab_groups.unwrap_or(true) }
     }
 
-    /// The key that came of a code, if it is whole.
+    /// Returns the key that came from a pairing code, if it can be read.
     pub(crate) fn given_key(&self) -> Option<PairingKey> {
-        let Some(FileRead::Whole(file)) = &self.given else { return None };
+        let Some(PairingFileRead::Whole(file)) = &self.given else { return None };
         file.key().map(|(kid, key)| PairingKey { kid, key: *key, port: file.port })
     }
 }
@@ -45,9 +45,9 @@ pub(crate) async fn read_local() -> Result<Local, ChromeError> {
         relay_port: number.or_else(|| port.as_string()?.parse().ok()),
         tab_groups: item("tabGroups").as_bool(),
         install_id: item("installId").as_string(),
-        // Whatever stands there: only nothing means that there never was a key.
+        // Any value counts: only a missing item means that there never was a key.
         paired: !item("paired").is_undefined() || !item("pairingKey").is_undefined(),
-        given: item("pairingKey").dyn_ref().map(fields::pairing_file),
+        given: item("pairingKey").dyn_ref().map(pairing_json::pairing_file),
     })
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn write_install_id(install_id: &str) -> Result<(), ChromeError
     promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
 }
 
-/// Keeps that this installation has a key.
+/// Stores that this installation has a key.
 pub(crate) async fn write_paired() -> Result<(), ChromeError> {
     #[derive(Serialize)]
     struct Items {
@@ -71,7 +71,7 @@ pub(crate) async fn write_paired() -> Result<(), ChromeError> {
     promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
 }
 
-/// Keeps the key that came of a code.
+/// Stores the key that came from a pairing code.
 pub(crate) async fn write_given_key(pairing_key: &str) -> Result<(), ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -83,13 +83,13 @@ pub(crate) async fn write_given_key(pairing_key: &str) -> Result<(), ChromeError
     promptly("storage.local.set", sys::set_local(&items)).await.map(drop)
 }
 
-/// Forgets that there was a key.
+/// Removes the key, and the mark that there was one.
 pub(crate) async fn forget_pairing() -> Result<(), ChromeError> {
     let keys = argument(&["paired", "pairingKey"]);
     promptly("storage.local.remove", sys::remove_local(&keys)).await.map(drop)
 }
 
-/// What an earlier worker left; nothing, after the browser was started.
+/// Reads the snapshot of an earlier worker. It is empty after the browser has started.
 pub(crate) async fn read_snapshot() -> Result<Snapshot<JsPayload>, ChromeError> {
     #[derive(Deserialize)]
     struct Items {
@@ -108,7 +108,8 @@ pub(crate) fn write_snapshot(
     struct Items<'a> {
         worker: &'a Snapshot<JsPayload>,
     }
-    // Called before the future is polled, so that the last one written is the last one there is.
+    // The call is made before the future is polled, so that the last snapshot is the one that
+    // stays.
     let call = sys::set_session(&argument(&Items { worker }));
     async { promptly("storage.session.set", call).await.map(drop) }
 }

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::TabId;
 
 use super::{answer, argument, promptly};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 use extension_core::{GroupId, WindowId};
 
 /// `chrome.tabGroups.TAB_GROUP_ID_NONE`
 pub(crate) const NO_GROUP: GroupId = GroupId(-1);
 
-/// The part of a tab that the worker needs.
+/// The fields of a tab that the worker needs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tab {
@@ -19,23 +19,23 @@ pub(crate) struct Tab {
     pub(crate) window_id: Option<WindowId>,
     #[serde(default)]
     pub(crate) group_id: Option<GroupId>,
-    /// What its page has of the window.
+    /// The size of the page.
     #[serde(default)]
     pub(crate) width: Option<i64>,
     #[serde(default)]
     pub(crate) height: Option<i64>,
-    /// Whether it is the one that its window shows.
+    /// True if the window shows this tab.
     #[serde(default)]
     pub(crate) active: bool,
-    /// Whether it is selected, as one that is dragged is.
+    /// True if the tab is selected, as a tab that is dragged is.
     #[serde(default)]
     pub(crate) highlighted: bool,
-    /// Whether Chrome has put it to sleep.
+    /// True if Chrome has discarded the tab.
     #[serde(default)]
     pub(crate) discarded: bool,
 }
 
-/// Opens a tab behind the one in front; without a window, where the user is.
+/// Opens a tab in the background, in this window or in the one that the user used last.
 pub(crate) async fn create(url: &str, window_id: Option<WindowId>) -> Result<Tab, ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -50,7 +50,7 @@ pub(crate) async fn create(url: &str, window_id: Option<WindowId>) -> Result<Tab
     promptly(API, sys::create(&properties)).await.and_then(|tab| answer(API, tab))
 }
 
-/// A tab, if there is one of this id.
+/// Returns the tab with this id.
 pub(crate) async fn get(tab: TabId) -> Result<Tab, ChromeError> {
     const API: &str = "tabs.get";
     promptly(API, sys::get(tab.0)).await.and_then(|tab| answer(API, tab))
@@ -61,12 +61,12 @@ pub(crate) async fn remove(tab: TabId) -> Result<(), ChromeError> {
     promptly("tabs.remove", sys::remove(tab.0)).await.map(drop)
 }
 
-/// Takes a tab to a blank page, whatever it shows.
+/// Takes a tab to a blank page.
 pub(crate) async fn blank(tab: TabId) -> Result<(), ChromeError> {
     update(tab, &Properties { active: None, url: Some("about:blank") }).await.map(drop)
 }
 
-/// Brings a tab before the others of its window.
+/// Shows a tab in its window.
 pub(crate) async fn activate(tab: TabId) -> Result<Tab, ChromeError> {
     update(tab, &Properties { active: Some(true), url: None }).await
 }
@@ -84,7 +84,7 @@ async fn update(tab: TabId, properties: &Properties) -> Result<Tab, ChromeError>
     promptly(API, sys::update(tab.0, &argument(properties))).await.and_then(|tab| answer(API, tab))
 }
 
-/// The tab in front of the window that was used last.
+/// Returns the tab that is shown in the window that was used last.
 pub(crate) async fn active() -> Result<Option<Tab>, ChromeError> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -99,7 +99,7 @@ pub(crate) async fn active() -> Result<Option<Tab>, ChromeError> {
     Ok(tabs.into_iter().next())
 }
 
-/// A tab that is in no window, which Chrome has no name for.
+/// Makes the error for a tab without a window.
 pub(crate) fn without_window(api: &'static str) -> ChromeError {
     ChromeError { api, message: "the tab is in no window".to_owned() }
 }

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use shared_protocol::WindowState;
 
 use super::{answer, argument, promptly, tabs};
-use crate::error::ChromeError;
+use crate::js::error::ChromeError;
 use extension_core::{Bounds, WindowId};
 
-/// The part of a window that the relay may know.
+/// The fields of a window that the relay may know.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Window {
     pub(crate) id: WindowId,
@@ -19,7 +19,7 @@ pub(crate) struct Window {
     focused: bool,
 }
 
-/// How a window is to be; what is absent is for Chrome to choose, or stays.
+/// The properties of a window. Chrome chooses the absent ones, or leaves them as they are.
 #[derive(Default, Serialize)]
 struct Properties<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ impl From<Bounds> for Properties<'_> {
     }
 }
 
-/// Opens a window behind the one in front, with one tab.
+/// Opens a window with one tab, behind the window in front.
 pub(crate) async fn create(
     url: &str,
     bounds: Bounds,
@@ -67,14 +67,14 @@ pub(crate) async fn create(
     Ok((tab, window.id))
 }
 
-/// A window, if there is one of this id.
+/// Returns the window with this id.
 pub(crate) async fn get(window: WindowId) -> Result<Window, ChromeError> {
     const API: &str = "windows.get";
     promptly(API, sys::get(window.0)).await.and_then(|window| answer(API, window))
 }
 
-/// Moves, resizes or otherwise shows a window. Chrome focuses one that it restores, so whoever had
-/// the focus gets it back.
+/// Moves or resizes a window, or changes its state. Chrome focuses a window that it restores, so
+/// the focus goes back to the window that had it.
 pub(crate) async fn change(
     window: WindowId,
     bounds: Bounds,
@@ -98,7 +98,7 @@ async fn last_focused() -> Result<Window, ChromeError> {
     promptly(API, sys::get_last_focused()).await.and_then(|window| answer(API, window))
 }
 
-/// Brings a window before all others.
+/// Brings a window to the front.
 pub(crate) async fn focus(window: WindowId) -> Result<(), ChromeError> {
     update(window, &Properties { focused: Some(true), ..Properties::default() }).await
 }

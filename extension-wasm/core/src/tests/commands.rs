@@ -1,4 +1,4 @@
-//! What clients ask of controlled tabs, and what they hear.
+//! CDP commands on controlled tabs, their replies, and events.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn a_command_runs_on_its_tab_or_child_and_is_answered() {
         assert_eq!(
             worker.command(5, Some(session), "Page.reload", json!({ "a": 1 })),
             [Effect::RunCommand {
-                ticket: Some(ticket(5)),
+                request: Some(request(5)),
                 debuggee: Debuggee { tab_id: TAB, session_id },
                 method: "Page.reload".to_owned(),
                 params: Some(Json(json!({ "a": 1 }))),
@@ -20,7 +20,7 @@ fn a_command_runs_on_its_tab_or_child_and_is_answered() {
     }
     let outcome = Ok(Json(json!({ "b": 2 })));
     assert_eq!(
-        worker.handle(Input::CommandDone { ticket: ticket(5), outcome }),
+        worker.handle(Input::CommandDone { request: request(5), outcome }),
         [reply(5, Ok(Some(json!({ "b": 2 }))))]
     );
 }
@@ -55,7 +55,7 @@ fn a_new_target_is_announced_before_its_creation_is_answered() {
         worker.command(5, None, "Target.createTarget", url),
         [create_tab(5, "http://site/", Place::Anywhere)]
     );
-    worker.handle(Input::TabCreated { ticket: ticket(5), outcome: Ok((TAB, None)) });
+    worker.handle(Input::TabCreated { request: request(5), outcome: Ok((TAB, None)) });
     assert_eq!(
         worker.attached(TAB, "T1"),
         [announced("pw-tab-1", "T1"), reply(5, Ok(Some(json!({ "targetId": "T1" }))))]
@@ -69,7 +69,7 @@ fn an_initial_tab_is_announced_by_its_answer_alone() {
         worker.relay_sent(json!({ "id": 5, "method": "createInitialTab" })),
         [create_tab(5, "about:blank", Place::Anywhere)]
     );
-    worker.handle(Input::TabCreated { ticket: ticket(5), outcome: Ok((TAB, None)) });
+    worker.handle(Input::TabCreated { request: request(5), outcome: Ok((TAB, None)) });
     let answer = json!({
         "success": true, "tabId": 11, "sessionId": "pw-tab-1", "targetInfo": info_json("T1"),
     });
@@ -82,7 +82,7 @@ fn a_tab_that_cannot_be_created_is_an_error_reply() {
     worker.command(5, None, "Target.createTarget", json!({}));
     let outcome = Err("No current window".to_owned());
     assert_eq!(
-        worker.handle(Input::TabCreated { ticket: ticket(5), outcome }),
+        worker.handle(Input::TabCreated { request: request(5), outcome }),
         [reply(5, Err("No current window"))]
     );
 }
@@ -101,7 +101,7 @@ fn events_carry_the_session_they_came_from() {
 }
 
 #[test]
-fn what_the_worker_does_not_know_is_answered_if_it_waits() {
+fn unknown_requests_are_answered_and_unknown_events_are_not() {
     let mut worker = Machine::connected();
     assert_eq!(
         worker.relay_sent(json!({ "method": "ping" })),
@@ -112,25 +112,28 @@ fn what_the_worker_does_not_know_is_answered_if_it_waits() {
 }
 
 #[test]
-fn a_crashed_tab_answers_what_was_asked_and_what_is_asked() {
+fn commands_on_a_crashed_tab_fail() {
     let mut worker = Machine::with_tab();
     worker.command(5, Some("pw-tab-1"), "Page.reload", json!({}));
     let effects = worker.debugger_event(None, "Inspector.targetCrashed", json!({}));
-    let is_told = |effect: &Effect<Json>| match effect {
-        Effect::Send(ExtensionMessage::Event(event)) => event.method == "Inspector.targetCrashed",
-        _ => false,
-    };
-    assert!(is_told(&effects[0]), "the crash itself comes first: {effects:?}");
-    assert_eq!(effects[1], reply(5, Err("Target crashed")));
+    let crashed = "Playwriter: this page has crashed; reload it to go on";
+    assert_eq!(
+        effects,
+        [
+            event(Some("pw-tab-1"), "Inspector.targetCrashed", json!({})),
+            reply(5, Err("Target crashed")),
+            show_badge(TAB, Icon::Grey, "!", crashed),
+        ]
+    );
     let effects = worker.command(6, Some("pw-tab-1"), "Page.reload", json!({}));
     assert_eq!(effects, [reply(6, Err("Target crashed"))]);
     worker.debugger_event(None, "Inspector.targetReloadedAfterCrash", json!({}));
     let effects = worker.command(7, Some("pw-tab-1"), "Page.reload", json!({}));
-    assert!(matches!(effects.as_slice(), [Effect::RunCommand { .. }]));
+    assert_eq!(methods(&effects), ["Page.reload"]);
 }
 
 #[test]
-fn a_command_finds_its_tab_by_what_its_parameters_name() {
+fn a_command_finds_its_tab_by_the_target_in_its_parameters() {
     let mut worker = Machine::with_tab();
     for params in [json!({ "targetId": "T1" }), json!({ "sessionId": "pw-tab-1" })] {
         let effects = worker.command(5, None, "Target.closeTarget", params);
@@ -144,7 +147,7 @@ fn auto_attach_for_all_reaches_tabs_that_come_later() {
     let mut worker = Machine::with_tab();
     let params = json!({ "autoAttach": true, "flatten": true });
     let run = |tab| Effect::RunCommand {
-        ticket: None,
+        request: None,
         debuggee: Debuggee::tab(tab),
         method: "Target.setAutoAttach".to_owned(),
         params: Some(Json(params.clone())),
@@ -158,7 +161,7 @@ fn auto_attach_for_all_reaches_tabs_that_come_later() {
 }
 
 #[test]
-fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
+fn a_hidden_tab_in_use_is_rendered_until_the_client_pauses() {
     let mut worker = Machine::with_tab();
     let mut run =
         |id, method: &str| methods(&worker.command(id, Some("pw-tab-1"), method, json!({})));
@@ -166,15 +169,15 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
     let moved = "Input.dispatchMouseEvent";
     assert_eq!(
         run(1, "Runtime.evaluate"),
-        ["rest later", focus, "Page.startScreencast", "Runtime.evaluate"]
+        ["stop rendering later", focus, "Page.startScreencast", "Runtime.evaluate"]
     );
     assert_eq!(run(2, moved), [moved]);
     assert_eq!(run(3, moved), [moved]);
-    let rest = |uses| Input::RestDue { tab: TAB, uses };
-    assert_eq!(methods(&worker.handle(rest(1))), ["rest later"], "used again meanwhile");
-    assert_eq!(methods(&worker.handle(rest(3))), ["rest later"], "still busy");
+    let rest = |uses| Input::StopRenderingDue { tab: TAB, uses };
+    assert_eq!(methods(&worker.handle(rest(1))), ["stop rendering later"], "used again meanwhile");
+    assert_eq!(methods(&worker.handle(rest(3))), ["stop rendering later"], "still busy");
     for id in 1..=3 {
-        worker.handle(Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) });
+        worker.handle(Input::CommandDone { request: request(id), outcome: Ok(Json(json!({}))) });
     }
     assert_eq!(methods(&worker.handle(rest(3))), ["Page.stopScreencast", focus]);
 }
@@ -182,31 +185,31 @@ fn a_tab_in_use_is_kept_awake_until_the_client_pauses() {
 #[test]
 fn a_screenshot_that_waits_for_a_frame_gets_one() {
     let mut worker = Machine::with_tab();
-    let due = |drawn| Input::DrawDue { tab: TAB, ticket: ticket(1), drawn };
+    let due = |forced| Input::ForceFrameDue { tab: TAB, request: request(1), forced };
     worker.command(1, Some("pw-tab-1"), "Page.captureScreenshot", json!({}));
-    let drawn = ["Page.stopScreencast", "Page.startScreencast", "draw later"];
+    let drawn = ["Page.stopScreencast", "Page.startScreencast", "force frame later"];
     assert_eq!(methods(&worker.handle(due(0))), drawn);
     assert_eq!(methods(&worker.handle(due(5))), drawn[..2], "the last time");
     worker.command(2, Some("pw-tab-1"), "Page.startScreencast", json!({}));
-    assert_eq!(methods(&worker.handle(due(0))), ["draw later"], "the client's own draws");
+    assert_eq!(methods(&worker.handle(due(0))), ["force frame later"], "the client's own draws");
     worker.command(3, Some("pw-tab-1"), "Page.stopScreencast", json!({}));
     assert_eq!(methods(&worker.handle(due(1))), drawn[1..], "and has ended");
-    worker.handle(Input::CommandDone { ticket: ticket(1), outcome: Ok(Json(json!({}))) });
+    worker.handle(Input::CommandDone { request: request(1), outcome: Ok(Json(json!({}))) });
     assert_eq!(worker.handle(due(0)), []);
 }
 
 #[test]
-fn a_clients_own_screencast_takes_the_place_of_ours() {
+fn a_clients_own_screencast_replaces_ours() {
     let mut worker = Machine::with_tab();
     let mut run =
         |id, method: &str| methods(&worker.command(id, Some("pw-tab-1"), method, json!({})));
     run(1, "Page.captureScreenshot");
     assert_eq!(run(2, "Page.startScreencast"), ["Page.stopScreencast", "Page.startScreencast"]);
-    assert_eq!(run(3, "Page.captureScreenshot"), ["draw later", "Page.captureScreenshot"]);
+    assert_eq!(run(3, "Page.captureScreenshot"), ["force frame later", "Page.captureScreenshot"]);
     assert_eq!(run(4, "Page.stopScreencast"), ["Page.stopScreencast"]);
     assert_eq!(
         run(5, "Page.captureScreenshot"),
-        ["Page.startScreencast", "draw later", "Page.captureScreenshot"]
+        ["Page.startScreencast", "force frame later", "Page.captureScreenshot"]
     );
 }
 
@@ -221,7 +224,7 @@ fn a_crashed_tab_can_be_closed() {
 }
 
 #[test]
-fn what_happens_to_frames_is_told_when_the_frame_tree_is_known() {
+fn events_about_frames_come_after_the_frame_tree() {
     let mut worker = Machine::with_tab();
     worker.command(1, Some("pw-tab-1"), "Page.getFrameTree", json!({}));
     assert_eq!(worker.command(2, Some("pw-tab-1"), "Runtime.enable", json!({})), []);
@@ -229,31 +232,35 @@ fn what_happens_to_frames_is_told_when_the_frame_tree_is_known() {
         methods(&worker.command(3, Some("pw-tab-1"), "Log.enable", json!({}))),
         ["Log.enable"]
     );
-    let go_on = "Runtime.runIfWaitingForDebugger";
-    assert_eq!(worker.command(4, Some("pw-tab-1"), go_on, json!({})), []);
-    let done = |id| Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) };
+    let resume = "Runtime.runIfWaitingForDebugger";
+    assert_eq!(worker.command(4, Some("pw-tab-1"), resume, json!({})), []);
+    let done = |id| Input::CommandDone { request: request(id), outcome: Ok(Json(json!({}))) };
     assert_eq!(
         worker.handle(done(1)),
-        [reply(1, Ok(Some(json!({})))), Effect::GoOnLater { port: 19988 }],
+        [reply(1, Ok(Some(json!({})))), Effect::AwaitOldRelay { port: 19988 }],
         "first the tree, and time for an older relay to pass it on"
     );
-    assert_eq!(methods(&worker.handle(Input::GoOnDue)), ["Runtime.enable", go_on]);
+    assert_eq!(methods(&worker.handle(Input::OldRelayDrained)), ["Runtime.enable", resume]);
     assert_eq!(worker.handle(done(2)), [reply(2, Ok(Some(json!({}))))]);
 }
 
 #[test]
-fn frames_of_two_tabs_wait_until_an_older_relay_has_passed_both_trees_on() {
+fn commands_wait_until_an_older_relay_has_forwarded_both_frame_trees() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     for (id, session) in [(1, "pw-tab-1"), (2, "pw-tab-2")] {
         worker.command(id, Some(session), "Page.getFrameTree", json!({}));
     }
     assert_eq!(worker.command(3, Some("pw-tab-1"), "Runtime.enable", json!({})), []);
-    let done = |id| Input::CommandDone { ticket: ticket(id), outcome: Ok(Json(json!({}))) };
+    let done = |id| Input::CommandDone { request: request(id), outcome: Ok(Json(json!({}))) };
     worker.handle(done(1));
     worker.handle(done(2));
     assert_eq!(worker.command(4, Some("pw-tab-2"), "Runtime.enable", json!({})), []);
-    assert_eq!(worker.handle(Input::GoOnDue), [], "the second tree may still be on its way");
+    assert_eq!(
+        worker.handle(Input::OldRelayDrained),
+        [],
+        "the second tree may still be on its way"
+    );
     let enabled = ["Runtime.enable", "Runtime.enable"];
-    assert_eq!(methods(&worker.handle(Input::GoOnDue)), enabled);
+    assert_eq!(methods(&worker.handle(Input::OldRelayDrained)), enabled);
 }

@@ -1,4 +1,4 @@
-//! Finding the relay, losing it, and what the next worker takes over.
+//! Finding the relay, losing it, and taking over from an earlier worker.
 
 use super::*;
 
@@ -20,9 +20,9 @@ fn the_relay_is_probed_before_a_socket_is_opened() {
 }
 
 #[test]
-fn a_fresh_start_gives_back_what_a_closed_browser_kept() {
+fn permissions_left_by_a_closed_browser_are_cleared_at_start() {
     let effects = Machine::default().start();
-    let Effect::SetPermissions { ticket: None, clear, rules } = &effects[0] else { panic!() };
+    let Effect::SetPermissions { request: None, clear, rules } = &effects[0] else { panic!() };
     assert_eq!((clear.len(), rules.len()), (5, 0), "all there are");
 }
 
@@ -78,7 +78,7 @@ fn a_tab_clicked_without_a_relay_waits_for_it() {
 }
 
 #[test]
-fn after_a_reconnect_all_tabs_are_announced_again_under_their_names() {
+fn all_tabs_keep_their_sessions_over_a_reconnect() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
@@ -100,7 +100,7 @@ fn an_answer_for_a_relay_that_has_gone_is_dropped() {
     worker.handle(Input::Probed { attempt: Attempt(2), found: true });
     worker.handle(Input::SocketOpened { attempt: Attempt(2) });
     let outcome = Ok(Json(json!({})));
-    assert_eq!(worker.handle(Input::CommandDone { ticket: ticket(5), outcome }), []);
+    assert_eq!(worker.handle(Input::CommandDone { request: request(5), outcome }), []);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_tooltip_says_that_no_relay_is_running() {
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::Probed { attempt: Attempt(2), found: false });
     assert_eq!(
-        worker.handle(Input::Shown { tab: TAB }),
+        worker.handle(Input::ToolbarShown { tab: TAB }),
         [show(
             TAB,
             Icon::Grey,
@@ -131,20 +131,20 @@ fn a_displaced_worker_waits_until_the_relay_is_free() {
         worker.handle(Input::RetryDue { attempt: FIRST }),
         [Effect::AskStatus { attempt: FIRST, port: 19988 }]
     );
-    assert_eq!(worker.handle(Input::StatusSeen { attempt: FIRST, taken: true }), later);
+    assert_eq!(worker.handle(Input::StatusAnswered { attempt: FIRST, is_taken: true }), later);
     assert_eq!(
-        worker.handle(Input::StatusSeen { attempt: FIRST, taken: false }),
+        worker.handle(Input::StatusAnswered { attempt: FIRST, is_taken: false }),
         [Effect::Probe { attempt: Attempt(2), port: 19988 }]
     );
 }
 
 #[test]
-fn the_next_worker_takes_over_tabs_children_and_names() {
+fn the_next_worker_takes_over_tabs_children_and_sessions() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     worker.handle(Input::IconClicked { tab: OTHER });
     let child = json!({ "sessionId": "C", "targetInfo": { "targetId": "F", "type": "iframe" } });
-    let written = worker.0.handle(Input::DebuggerEvent {
+    let written = worker.worker.handle(Input::DebuggerEvent {
         tab: TAB,
         session: None,
         method: "Target.attachedToTarget".to_owned(),
@@ -176,8 +176,8 @@ fn the_next_worker_takes_over_tabs_children_and_names() {
 }
 
 #[test]
-fn what_happens_in_tabs_while_a_worker_looks_for_the_relay_is_told() {
-    let snapshot = Box::new(Machine::with_tab().0.snapshot());
+fn events_are_kept_while_a_new_worker_looks_for_the_relay() {
+    let snapshot = Box::new(Machine::with_tab().worker.snapshot());
     let mut next = Machine::default();
     next.handle(Input::Started { settings: settings(19988), hello: Box::default(), snapshot });
     let child = json!({ "sessionId": "C", "targetInfo": { "targetId": "F", "type": "iframe" } });
@@ -201,13 +201,14 @@ fn what_happens_in_tabs_while_a_worker_looks_for_the_relay_is_told() {
         "what became of a frame that has gone is told by its absence"
     );
     let again = next.handle(Input::SocketClosed { attempt: FIRST, code: 4005 });
-    assert!(again.contains(&Effect::RetryLater { attempt: FIRST }), "{again:?}");
+    let later = Effect::GiveRelayUpLater { attempt: FIRST };
+    assert_eq!(again, [Effect::RetryLater { attempt: FIRST }, later]);
     next.debugger_event(None, "Page.frameNavigated", json!({ "frame": 2 }));
     assert_eq!(told_on_return(&mut next)[1], told("Page.frameNavigated", json!({ "frame": 2 })));
 }
 
 #[test]
-fn what_happens_in_tabs_without_a_relay_is_told_to_nobody() {
+fn events_without_a_relay_are_dropped() {
     let with_tabs_and_nobody = || {
         let mut worker = Machine::with_tab();
         worker.handle(Input::SocketClosed { attempt: FIRST, code: 4005 });
@@ -232,7 +233,7 @@ fn what_happens_in_tabs_without_a_relay_is_told_to_nobody() {
     assert_eq!((&told[1], told.iter().filter(|it| is_sent(it)).count()), (&first, 4096 + 2));
 }
 
-/// What comes of it when the worker finds the relay again.
+/// Connects to the relay again, and returns the effects.
 fn told_on_return(worker: &mut Machine) -> Vec<Effect<Json>> {
     worker.handle(Input::RetryDue { attempt: FIRST });
     worker.handle(Input::Probed { attempt: SECOND, found: true });
@@ -244,10 +245,10 @@ fn is_sent(effect: &Effect<Json>) -> bool {
 }
 
 #[test]
-fn what_a_worker_was_about_to_take_the_next_one_takes() {
+fn tabs_being_attached_when_the_worker_died_are_attached_by_the_next() {
     let mut worker = Machine::with_tab();
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
-    let written = worker.0.handle(Input::IconClicked { tab: OTHER });
+    let written = worker.worker.handle(Input::IconClicked { tab: OTHER });
     let Some(Effect::Persist(snapshot)) = written.into_iter().next() else { panic!() };
     let mut snapshot: crate::Snapshot<Json> =
         serde_json::from_value(serde_json::to_value(&snapshot).unwrap()).unwrap();
@@ -258,16 +259,16 @@ fn what_a_worker_was_about_to_take_the_next_one_takes() {
     let mut next = Machine::default();
     let (hello, snapshot) = (Box::default(), Box::new(snapshot));
     let effects = next.handle(Input::Started { settings: settings(19988), hello, snapshot });
-    assert_eq!(effects[0], Effect::Look { tab: TAB });
+    assert_eq!(effects[0], Effect::CheckTab { tab: TAB });
     next.handle(Input::Probed { attempt: FIRST, found: true });
     let effects = next.handle(Input::SocketOpened { attempt: FIRST });
-    assert!(effects.contains(&Effect::Attach { tab: OTHER }), "{effects:?}");
-    let effects = next.handle(Input::Looked { tab: TAB, is_there: true });
-    assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
+    assert_eq!(effects, [Effect::Send(ExtensionMessage::Ready), Effect::Attach { tab: OTHER }]);
+    let effects = next.handle(Input::TabChecked { tab: TAB, exists: true });
+    assert_eq!(effects, [Effect::Attach { tab: TAB }]);
 }
 
 #[test]
-fn a_relay_that_stays_away_leaves_no_trace() {
+fn a_relay_that_stays_away_has_its_changes_reverted() {
     let mut worker = Machine::with_tab();
     let effects = worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
     assert!(effects.contains(&Effect::GiveRelayUpLater { attempt: FIRST }));
@@ -276,7 +277,7 @@ fn a_relay_that_stays_away_leaves_no_trace() {
 }
 
 #[test]
-fn a_relay_that_does_not_know_us_is_named_on_the_icon() {
+fn an_older_relay_is_named_in_the_tooltip() {
     let older = show(
         TAB,
         Icon::Green,
@@ -286,7 +287,7 @@ fn a_relay_that_does_not_know_us_is_named_on_the_icon() {
     let ping = || json!({ "method": "ping" });
     let mut worker = Machine::with_tab();
     let effects = worker.relay_sent(ping());
-    assert!(effects.contains(&older), "{effects:?}");
+    assert_eq!(effects, [Effect::Send(ExtensionMessage::Pong), older]);
     assert_eq!(worker.relay_sent(ping()).len(), 1, "once is enough");
     let mut worker = Machine::with_tab();
     let mode = json!({ "separateWindow": false });
@@ -295,7 +296,7 @@ fn a_relay_that_does_not_know_us_is_named_on_the_icon() {
 }
 
 #[test]
-fn what_the_relay_wants_the_user_to_know_is_on_the_icon_while_it_is_there() {
+fn a_notice_is_in_the_tooltip_while_its_relay_is_connected() {
     let mut worker = Machine::with_tab();
     worker.relay_sent(json!({ "method": "setWindowMode", "params": { "separateWindow": false } }));
     let text = "the extension is too old for teleporting: update the extension";
@@ -303,35 +304,35 @@ fn what_the_relay_wants_the_user_to_know_is_on_the_icon_while_it_is_there() {
     let effects = worker.relay_sent(notice(text));
     let title = format!("Playwriter: this tab is controlled, but {text}");
     assert_eq!(effects, [show(TAB, Icon::Green, &title)]);
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let released =
         show(TAB, Icon::Green, "Playwriter: this tab is controlled; click to release it");
     assert_eq!(worker.relay_sent(json!({ "method": "setNotice", "params": {} })), [released]);
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let effects = worker.relay_sent(notice(&"é".repeat(1000)));
-    let [Effect::Show { look, .. }] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!(look.title.matches('é').count(), 250, "not more than a tooltip shows");
+    let [Effect::ShowToolbar { state, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(state.title.matches('é').count(), 250, "not more than a tooltip shows");
 }
 
 #[test]
-fn a_relay_that_lets_nobody_in_is_named_on_the_icon() {
+fn a_relay_that_refuses_the_extension_is_named_in_the_tooltip() {
     let mut worker = Machine::with_tab();
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
     worker.handle(Input::RetryDue { attempt: FIRST });
     worker.handle(Input::Probed { attempt: SECOND, found: true });
     worker.handle(Input::SocketClosed { attempt: SECOND, code: 1006 });
-    let effects = worker.handle(Input::Shown { tab: TAB });
+    let effects = worker.handle(Input::ToolbarShown { tab: TAB });
     let refused = show(
         TAB,
         Icon::Grey,
-        "Playwriter: the relay that runs does not let this extension in; stop it, then start ours \
-         with `playwriter ensure`",
+        "Playwriter: another relay runs, which does not accept this extension; stop it, then start \
+         ours with `playwriter ensure`",
     );
-    assert!(effects.contains(&refused), "{effects:?}");
+    assert_eq!(effects, [refused]);
 }
 
 #[test]
-fn the_window_mode_ends_with_the_relay_that_wanted_it() {
+fn the_window_mode_ends_with_its_relay() {
     let mut worker = Machine::connected();
     worker.relay_sent(json!({ "method": "setWindowMode", "params": { "separateWindow": true } }));
     worker.handle(Input::SocketClosed { attempt: FIRST, code: 1006 });
@@ -342,8 +343,7 @@ fn the_window_mode_ends_with_the_relay_that_wanted_it() {
     let create = json!({ "id": 1, "method": "forwardCDPCommand", "params": params });
     let message = serde_json::from_value(create).unwrap();
     let effects = worker.handle(Input::RelaySent { attempt: SECOND, message });
-    assert!(
-        matches!(effects[..], [Effect::CreateTab { place: Place::Anywhere, .. }]),
-        "{effects:?}"
-    );
+    let request = RequestRef { attempt: SECOND, id: RequestId(1) };
+    let (url, place) = ("about:blank".to_owned(), Place::Anywhere);
+    assert_eq!(effects, [Effect::CreateTab { request, url, place }]);
 }

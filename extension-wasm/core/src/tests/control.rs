@@ -1,4 +1,4 @@
-//! Which tabs are controlled, and what is shown about them.
+//! Which tabs are controlled, and what the toolbar shows about them.
 
 use super::*;
 
@@ -9,15 +9,15 @@ fn a_click_attaches_the_tab_and_announces_it() {
         worker.handle(Input::IconClicked { tab: TAB }),
         [Effect::Attach { tab: TAB }, show(TAB, Icon::Grey, "Playwriter: connecting")]
     );
-    assert!(!worker.0.is_settled(TAB));
+    assert!(!worker.worker.is_settled(TAB));
     let effects = worker.attached(TAB, "T1");
     assert_eq!(effects, [announced("pw-tab-1", "T1")], "the grey icon is still being shown");
     assert_eq!(
-        worker.handle(Input::Shown { tab: TAB }),
+        worker.handle(Input::ToolbarShown { tab: TAB }),
         [show(TAB, Icon::Green, "Playwriter: this tab is controlled; click to release it")]
     );
-    worker.handle(Input::Shown { tab: TAB });
-    assert!(worker.0.is_settled(TAB) && worker.0.is_connected(TAB));
+    worker.handle(Input::ToolbarShown { tab: TAB });
+    assert!(worker.worker.is_settled(TAB) && worker.worker.is_connected(TAB));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_second_click_releases_the_tab() {
 }
 
 #[test]
-fn a_session_name_is_never_used_twice() {
+fn a_session_id_is_never_used_twice() {
     let mut worker = Machine::with_tab();
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::IconClicked { tab: TAB });
@@ -47,26 +47,26 @@ fn a_session_name_is_never_used_twice() {
 }
 
 #[test]
-fn a_click_while_the_tab_is_being_attached_takes_it_back() {
+fn a_click_while_the_tab_is_being_attached_cancels_that() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
     worker.handle(Input::IconClicked { tab: TAB });
     let effects = worker.attached(TAB, "T1");
     assert_eq!(effects, [Effect::Detach { tab: TAB }]);
-    assert!(!worker.0.is_connected(TAB));
+    assert!(!worker.worker.is_connected(TAB));
 }
 
 #[test]
 fn a_page_that_cannot_be_attached_says_why() {
     let mut worker = Machine::connected();
     worker.handle(Input::IconClicked { tab: TAB });
-    worker.handle(Input::Shown { tab: TAB });
+    worker.handle(Input::ToolbarShown { tab: TAB });
     let outcome = Err("Cannot access a chrome:// URL".to_owned());
     assert_eq!(
         worker.handle(Input::Attached { tab: TAB, outcome }),
-        [Effect::Show {
+        [Effect::ShowToolbar {
             tab: TAB,
-            look: Look {
+            state: ToolbarState {
                 icon: Icon::Black,
                 badge: "!",
                 title: "Playwriter cannot control this page: Cannot access a chrome:// URL"
@@ -77,7 +77,7 @@ fn a_page_that_cannot_be_attached_says_why() {
 }
 
 #[test]
-fn a_tab_whose_debugger_was_taken_away_is_reported_gone() {
+fn a_tab_that_the_user_cancelled_is_reported_detached() {
     let mut worker = Machine::with_tab();
     let gone = json!({"sessionId":"pw-tab-1","targetId":"T1"});
     assert_eq!(
@@ -106,7 +106,7 @@ fn releasing_all_releases_each() {
 }
 
 #[test]
-fn a_tab_that_chrome_took_away_is_taken_back_under_a_new_name() {
+fn a_tab_that_chrome_detached_is_attached_again_with_a_new_session() {
     let mut worker = Machine::with_tab();
     let reason = "target_closed".to_owned();
     let effects = worker.handle(Input::DebuggerDetached { tab: TAB, reason });
@@ -115,12 +115,12 @@ fn a_tab_that_chrome_took_away_is_taken_back_under_a_new_name() {
         effects,
         [
             event(None, "Target.detachedFromTarget", gone),
-            Effect::Look { tab: TAB },
+            Effect::CheckTab { tab: TAB },
             show(TAB, Icon::Grey, "Playwriter: connecting"),
         ]
     );
     assert_eq!(
-        worker.handle(Input::Looked { tab: TAB, is_there: true }),
+        worker.handle(Input::TabChecked { tab: TAB, exists: true }),
         [Effect::Attach { tab: TAB }]
     );
     assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
@@ -131,19 +131,19 @@ fn a_tab_that_was_closed_is_not_looked_for_again() {
     let mut worker = Machine::with_tab();
     let reason = "target_closed".to_owned();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason });
-    worker.handle(Input::Looked { tab: TAB, is_there: false });
-    assert!(!worker.0.is_connected(TAB));
+    worker.handle(Input::TabChecked { tab: TAB, exists: false });
+    assert!(!worker.worker.is_connected(TAB));
     assert_eq!(worker.handle(Input::TabNavigated { tab: TAB }), []);
 }
 
 #[test]
-fn taking_a_tab_back_is_tried_ever_more_slowly_and_then_given_up() {
+fn reattaching_is_tried_ever_more_slowly_and_then_given_up() {
     let mut worker = Machine::with_tab();
     let reason = "target_closed".to_owned();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason });
     let mut waits = Vec::new();
     for _ in 0..6 {
-        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        worker.handle(Input::TabChecked { tab: TAB, exists: true });
         let outcome = Err("Another debugger is already attached".to_owned());
         for effect in worker.handle(Input::Attached { tab: TAB, outcome }) {
             if let Effect::ReattachLater { wait, .. } = effect {
@@ -152,20 +152,20 @@ fn taking_a_tab_back_is_tried_ever_more_slowly_and_then_given_up() {
         }
     }
     assert_eq!(waits, [250, 1000, 4000, 16000, 64000]);
-    assert_eq!(worker.0.status().tabs, []);
+    assert_eq!(worker.worker.status().tabs, []);
 }
 
 #[test]
-fn a_tab_on_a_protected_page_is_ours_again_when_it_leaves_it() {
+fn a_tab_is_attached_again_when_it_leaves_a_restricted_page() {
     let mut worker = Machine::with_tab();
     let reason = "target_closed".to_owned();
     worker.handle(Input::DebuggerDetached { tab: TAB, reason });
-    worker.handle(Input::Looked { tab: TAB, is_there: true });
+    worker.handle(Input::TabChecked { tab: TAB, exists: true });
     let outcome = Err("Cannot access a chrome:// URL".to_owned());
     worker.handle(Input::Attached { tab: TAB, outcome });
-    assert_eq!(worker.0.status().tabs[0].state, "restricted");
+    assert_eq!(worker.worker.status().tabs[0].state, "restricted");
     let effects = worker.handle(Input::TabNavigated { tab: TAB });
-    assert!(effects.contains(&Effect::Attach { tab: TAB }), "{effects:?}");
+    assert_eq!(effects, [Effect::Attach { tab: TAB }]);
     assert_eq!(worker.attached(TAB, "T1"), [announced("pw-tab-2", "T1")]);
 }
 
@@ -183,7 +183,7 @@ fn a_popup_of_a_controlled_tab_is_controlled_and_of_another_is_not() {
 }
 
 #[test]
-fn a_popup_that_closes_before_it_is_attached_came_and_went() {
+fn a_popup_that_closes_before_it_is_attached_is_still_announced() {
     let mut worker = Machine::with_tab();
     let (opener, url) = (TAB, "https://a.example/".to_owned());
     worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
@@ -199,7 +199,7 @@ fn a_popup_that_closes_before_it_is_attached_came_and_went() {
 }
 
 #[test]
-fn a_dialog_of_a_popup_that_is_not_attached_yet_is_dismissed_and_a_users_is_not() {
+fn a_dialog_of_a_popup_is_dismissed_until_the_popup_is_attached() {
     let mut worker = Machine::with_tab();
     let opening = |tab| Input::DebuggerEvent {
         tab,
@@ -210,25 +210,23 @@ fn a_dialog_of_a_popup_that_is_not_attached_yet_is_dismissed_and_a_users_is_not(
     let (opener, url) = (TAB, "https://a.example/".to_owned());
     worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
     let effects = worker.handle(opening(OTHER));
-    assert!(
-        matches!(&effects[..], [Effect::RunCommand { method, .. }]
-            if method == "Page.handleJavaScriptDialog"),
-        "{effects:?}"
-    );
+    let (method, params) = ("Page.handleJavaScriptDialog".to_owned(), json!({ "accept": false }));
+    let (debuggee, params) = (Debuggee::tab(OTHER), Some(Json(params)));
+    assert_eq!(effects, [Effect::RunCommand { request: None, debuggee, method, params }]);
     worker.handle(Input::IconClicked { tab: TabId(77) });
     assert_eq!(worker.handle(opening(TabId(77))), []);
 }
 
 #[test]
-fn a_tab_that_is_taken_away_again_and_again_is_taken_back_ever_more_slowly() {
+fn a_tab_that_chrome_keeps_detaching_is_reattached_ever_more_slowly() {
     let mut worker = Machine::with_tab();
     let next_try = |worker: &mut Machine| {
         let reason = "target_closed".to_owned();
         let effects = worker.handle(Input::DebuggerDetached { tab: TAB, reason });
-        worker.handle(Input::Looked { tab: TAB, is_there: true });
+        worker.handle(Input::TabChecked { tab: TAB, exists: true });
         worker.attached(TAB, "T1");
         effects.into_iter().find_map(|effect| match effect {
-            Effect::Look { .. } => Some(0),
+            Effect::CheckTab { .. } => Some(0),
             Effect::ReattachLater { wait, .. } => Some(wait.as_millis()),
             _ => None,
         })
@@ -240,11 +238,11 @@ fn a_tab_that_is_taken_away_again_and_again_is_taken_back_ever_more_slowly() {
 }
 
 #[test]
-fn cancel_gives_up_the_tabs_that_we_would_take_back_too() {
+fn cancel_on_one_tab_gives_up_the_lost_tabs_too() {
     let mut worker = Machine::with_tab();
     worker.control(OTHER, "T2");
     let detach = |tab, reason: &str| Input::DebuggerDetached { tab, reason: reason.to_owned() };
     worker.handle(detach(TAB, "target_closed"));
     worker.handle(detach(OTHER, "canceled_by_user"));
-    assert_eq!(worker.0.status().tabs, []);
+    assert_eq!(worker.worker.status().tabs, []);
 }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use pipe::Pipe;
 
-use crate::descriptors::spawn_with;
+use crate::system::descriptors::spawn_with;
 
 /// Programs that are a Chromium, best first.
 const PROGRAMS: [&str; 9] = [

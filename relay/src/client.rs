@@ -20,11 +20,11 @@ use tokio::time::{Instant, timeout};
 use conversation::Conversation;
 pub use endpoint::{Endpoint, UnreadableEndpoint};
 
-use crate::own_socket;
-use crate::persistent::own_folder;
-use crate::proof::Nonce;
-use crate::secret::Secret;
-use crate::server::Token;
+use crate::system::folders::own_folder;
+use crate::system::own_socket;
+use crate::trust::Token;
+use crate::trust::proof::Nonce;
+use crate::trust::secret::Secret;
 
 /// A relay answers at once or is none.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -9,18 +9,15 @@
 pub mod browser;
 pub mod bundled;
 pub mod client;
-pub mod descriptors;
 pub mod executor;
 pub mod log;
 pub mod mcp;
-mod own_socket;
-pub mod pairing;
 pub mod persistent;
-mod proof;
 mod record;
 pub mod sandbox;
-mod secret;
 pub mod server;
+mod system;
+mod trust;
 
 pub use persistent::{
     ConnectOptions, ConnectedExtension, Connection, PersistentRelay, PersistentRelayOptions,
@@ -28,9 +25,11 @@ pub use persistent::{
     connect_to_playwriter, ensure_persistent_relay, how_to_start, stop_relay, version_of_ours,
     wait_for_extension,
 };
-pub use secret::{SecretError, tokens_of_user};
 pub use server::{Logger, RelayEvent, RelayServer, RelayServerOptions, start_relay_server};
 pub use shared_protocol::LogLevel;
+pub use system::descriptors;
+pub use trust::pairing;
+pub use trust::secret::{SecretError, tokens_of_user};
 
 /// The id that the `key` in our extension's manifest gives it.
 pub const EXTENSION_ID: &str = "joeomfljfbehbofidokmedgkaibdmpkp";

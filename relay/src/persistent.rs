@@ -16,7 +16,6 @@ mod wait;
 
 use std::path::{Path, PathBuf};
 
-use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::Version;
 
 pub use connect::{ConnectOptions, Connection, cdp_url, connect_to_playwriter};
@@ -28,6 +27,7 @@ pub use stop::{StopOptions, stop_relay};
 pub use wait::{ConnectedExtension, WaitOptions, wait_for_extension};
 
 use crate::client::{Client, ClientError, is_ours};
+use crate::system::folders::folder_in;
 
 /// Which relay of this project is there.
 ///
@@ -61,15 +61,9 @@ pub(crate) async fn explained(client: &Client, error: ClientError) -> RelayServe
     }
 }
 
-/// `.playwriter` in a home folder, by default this user's.
+/// Returns `.playwriter` in a home folder, by default in this user's.
 pub(crate) fn folder_of(home: Option<&Path>, port: u16) -> Result<PathBuf, RelayServerError> {
-    let home = home.map(Path::to_owned).or_else(std::env::home_dir);
-    home.map(|home| home.join(".playwriter")).ok_or(RelayServerError::NoHome { port })
-}
-
-/// `.playwriter` in this user's home folder, if there is one.
-pub(crate) fn own_folder() -> Option<PathBuf> {
-    folder_of(None, DEFAULT_PORT).ok()
+    folder_in(home).ok_or(RelayServerError::NoHome { port })
 }
 
 fn log_file(folder: &Path) -> PathBuf {

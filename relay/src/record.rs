@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::log::make_folder;
-use crate::server::{RelayOptions, Token};
+use crate::server::RelayOptions;
+use crate::system::folders::make_folder;
+use crate::trust::Token;
 
 /// One running relay, or one that was killed. What earlier relays did not write has a default.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -24,7 +24,6 @@ mod routes;
 mod sessions;
 mod socket;
 mod strangers;
-mod token;
 mod tokens;
 mod users;
 mod workers;
@@ -47,10 +46,12 @@ use warp::{Filter, Reply};
 
 use crate::executor::{Doors, Executor, ExecutorOptions, Keys};
 use crate::log::Logs;
-use crate::own_socket::OwnSocket;
 use crate::persistent::{RelayServerError, folder_of};
 use crate::record::Note;
-use crate::secret::{Secret, SecretError};
+use crate::system::own_socket::OwnSocket;
+pub use crate::system::users::user_name;
+pub use crate::trust::Token;
+use crate::trust::secret::{Secret, SecretError};
 use accept::Accept;
 pub(crate) use browsers::Browsers;
 pub use changes::RelayEvent;
@@ -66,10 +67,9 @@ use peer::Peers;
 pub use peer::user_at_ipv6_loopback;
 use refusals::Refusals;
 use relay_core::{Input, Relay};
-pub use token::Token;
 use tokens::Tokens;
 use users::Users;
-pub use users::{AllowedUser, NoSuchUser, user_name};
+pub use users::{AllowedUser, NoSuchUser};
 
 /// How long sockets may take to say goodbye when the relay stops.
 const GOODBYE: Duration = Duration::from_secs(2);

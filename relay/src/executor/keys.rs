@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use warp::http::HeaderMap;
 
 use super::limits::MAX_SOCKETS;
-use crate::server::Token;
+use crate::trust::Token;
 use relay_core::Confinement;
 
 /// The keys of all workers that run.

@@ -259,9 +259,9 @@ mod trial {
     use tokio::process::Command;
     use tokio::time::timeout;
 
-    use super::super::limits::START;
-    use crate::descriptors::spawn_with;
+    use crate::executor::limits::START;
     use crate::sandbox::{Boundary, Policy};
+    use crate::system::descriptors::spawn_with;
 
     #[derive(Deserialize)]
     struct Told {

@@ -18,8 +18,8 @@ use super::outcome::Death;
 use super::pipe::{Pipe, PipeError};
 use super::process::{command, listen};
 use super::runtime::Node;
-use crate::descriptors::spawn_with;
 use crate::sandbox::{Boundary, Ports};
+use crate::system::descriptors::spawn_with;
 
 /// How much of what code says is kept while it runs, in bytes: workers pass on no more than 10 000
 /// characters.

@@ -9,7 +9,7 @@ use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
 use super::poll::{Look, poll};
 use super::{PersistentRelayOptions, RelayServerError, ensure_persistent_relay, version_of_ours};
 use crate::client::{Client, Endpoint};
-use crate::server::Token;
+use crate::trust::Token;
 
 /// How often the extensions are looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);

@@ -14,9 +14,10 @@ use super::stop::ask_to_stop;
 use super::successor::{heir, successor};
 use super::{RelayServerError, folder_of, log_file, process};
 use crate::client::{Client, ClientError, Endpoint, is_ours};
-use crate::log::make_folder;
 use crate::record::Record;
-use crate::server::{StartError, Token};
+use crate::server::StartError;
+use crate::system::folders::make_folder;
+use crate::trust::Token;
 
 /// How often a relay that is starting or stopping is looked at.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);

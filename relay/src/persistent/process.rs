@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 
 use super::{PersistentRelayOptions, RelayServerError};
-use crate::descriptors::spawn_with;
+use crate::system::descriptors::spawn_with;
 
 const PROGRAM: &str = "playwriter";
 

@@ -9,7 +9,7 @@ use shared_protocol::http::PagesStatus;
 use super::poll::{Look, poll};
 use super::{RelayServerError, folder_of};
 use crate::client::{Client, Endpoint};
-use crate::server::Token;
+use crate::trust::Token;
 
 /// What is waited for.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use shared_protocol::TargetId;
 
-use super::token::Token;
+use crate::trust::Token;
 use relay_core::Relay;
 use relay_core::payload::TargetInfo;
 

@@ -12,8 +12,8 @@ use super::changes::Publisher;
 use super::copies;
 use super::events::{Event, Peer};
 use super::outbox::{Full, LIMIT_FOR_ALL, Outbox, Outgoing};
-use super::token::Token;
 use crate::log::{Traffic, line};
+use crate::trust::Token;
 use relay_core::payload::{ExtensionMessage, RelayMessage};
 use relay_core::{Effect, Input, MAX_CLIENTS, Relay};
 

@@ -21,12 +21,13 @@ use warp::{Filter, Rejection};
 use super::listen::Since;
 use super::peer::{Remote, User};
 use super::refusals::{Kind, Refusals};
-use super::token::{self, Token};
 use super::tokens::Tokens;
 use super::users::Users;
 use crate::executor::Executor;
-use crate::proof::Nonce;
-use crate::secret::Secret;
+use crate::trust::Token;
+use crate::trust::proof::Nonce;
+use crate::trust::secret::Secret;
+use crate::trust::token;
 
 /// Ours (the `key` in `extension-shell/manifest.json`), and the two in the field.
 const EXTENSIONS: [&str; 3] =

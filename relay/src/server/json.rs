@@ -9,11 +9,13 @@ use shared_protocol::{Payload as _, TargetId};
 use warp::http::{Method, StatusCode};
 use warp::{Filter, Rejection};
 
-use super::discovery::{self, Address, wishes};
+use super::discovery;
+use super::discovery::{Address, wishes};
 use super::events::Handle;
 use super::guard::{Caller, Door, Policy, caller};
 use super::protocol;
-use super::reply::{self, Body, text};
+use super::reply;
+use super::reply::{Body, text};
 use relay_core::cdp::Error;
 
 /// What follows `/json`.

@@ -18,10 +18,10 @@ use warp::http::header::CONTENT_TYPE;
 use warp::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use warp::{Filter, Rejection};
 
-use self::calls::{Calls, Envelope};
 use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
 use crate::executor::{Executor, MAX_CODE, SessionName};
 use crate::mcp::{Backend, Mcp};
+use calls::{Calls, Envelope};
 
 /// Code as JSON, in which a character takes up to six bytes, and what is around it.
 const MAX_BODY: usize = 6 * MAX_CODE + 64 * 1024;

@@ -26,8 +26,9 @@ use super::listen::Since;
 use super::peer::Remote;
 use super::reply::text;
 use super::routes::upgraded;
-use super::socket::{self, MAX_MESSAGE};
-use crate::pairing as files;
+use super::socket;
+use super::socket::MAX_MESSAGE;
+use crate::trust::pairing as files;
 use handshake::Proven;
 use relay_core::Input;
 

@@ -18,6 +18,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::system::users::own_user;
 #[cfg(target_os = "linux")]
 use netlink::Netlink;
 
@@ -323,11 +324,6 @@ pub fn user_at_ipv6_loopback(port: u16) -> Option<u32> {
 #[must_use]
 pub fn user_at_ipv6_loopback(_: u16) -> Option<u32> {
     None
-}
-
-/// Returns the user of this process, in whose name its sockets are opened.
-pub(crate) fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 /// Only inside of a user namespace are there users of whom the system does not tell.

@@ -8,7 +8,8 @@ use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
 use super::guard::{Door, Policy, admitted};
-use super::reply::{self, Body, text};
+use super::reply;
+use super::reply::{Body, text};
 use crate::executor::{Deleted, Execute, Executor, MAX_CODE, NewSession, SessionName, Sessions};
 
 /// Code as JSON, in which a character takes up to six bytes.

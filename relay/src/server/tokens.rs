@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 
 use super::guard::{Caller, Door};
-use super::token::Token;
-use crate::secret::Secret;
+use crate::trust::Token;
+use crate::trust::secret::Secret;
 
 /// What programs must show.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use nix::unistd;
 
-use super::peer::own_user;
+use crate::system::users::own_user;
 
 /// Users whom a relay serves beside its own and root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,15 +45,6 @@ impl fmt::Display for AllowedUser {
             Self::All => f.write_str("all"),
             Self::Uid(uid) => uid.fmt(f),
         }
-    }
-}
-
-/// Returns the user's name with the number, or the number alone.
-#[must_use]
-pub fn user_name(uid: u32) -> String {
-    match unistd::User::from_uid(uid.into()) {
-        Ok(Some(user)) => format!("{} ({uid})", user.name),
-        Ok(None) | Err(_) => uid.to_string(),
     }
 }
 

@@ -10,9 +10,9 @@ use semver::Version;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::super::limits::INSTALL;
-use super::super::runtime::{RuntimeError, program};
 use super::{VERSION, known};
+use crate::executor::limits::INSTALL;
+use crate::executor::runtime::{RuntimeError, program};
 
 /// Installs beside the place and moves it there as a whole: others may be doing the same.
 pub(super) async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
 use super::{Pairing, files};
-use crate::pairing::Known;
+use crate::trust::pairing::Known;
 
 /// How long an extension may take for its answer, and a socket to be written or closed.
 const STEP: Duration = Duration::from_secs(5);

@@ -6,7 +6,7 @@ use std::path::Path;
 use shared_protocol::pairing::{GivenKey, Key, KeyId};
 
 use super::{PairingError, codes, lists};
-use crate::secret::Secret;
+use crate::trust::secret::Secret;
 
 /// Keys that were revoked, a name on each line.
 const REVOKED: &str = "revoked";
@@ -78,13 +78,13 @@ pub fn forget(home: &Path, kid: KeyId) -> Result<(), PairingError> {
     forgotten.map_err(PairingError::at(path))
 }
 
-pub(super) fn is_revoked(home: &Path, kid: KeyId) -> io::Result<bool> {
+pub(crate) fn is_revoked(home: &Path, kid: KeyId) -> io::Result<bool> {
     let name = kid.to_string();
     Ok(lists::read_lines(&home.join(REVOKED))?.contains(&name))
 }
 
 /// After a new secret, no old key is known anyway.
-pub(super) fn forget_revoked(home: &Path) -> io::Result<()> {
+pub(crate) fn forget_revoked(home: &Path) -> io::Result<()> {
     match std::fs::remove_file(home.join(REVOKED)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),

@@ -44,7 +44,7 @@ pub(crate) fn remember_proven(home: &Path, install_id: &str, kid: KeyId) -> io::
 }
 
 /// Lets the installations of a key come without a proof again.
-pub(super) fn forget(home: &Path, kid: KeyId) -> io::Result<()> {
+pub(crate) fn forget(home: &Path, kid: KeyId) -> io::Result<()> {
     let path = home.join(FILE);
     let mut lines = lists::read_lines(&path)?;
     let count = lines.len();

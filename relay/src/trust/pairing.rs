@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub use shared_protocol::pairing::{FILE, KeyId, PairingCode};
 use shared_protocol::pairing::{Key, PairingFile};
 
-use crate::secret::{Secret, SecretError};
+use super::secret::{Secret, SecretError};
 pub use codes::{CODE_LASTS, make_code};
 pub use folders::folders;
 pub use keys::forget;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use ring::{hkdf, hmac};
 use shared_protocol::pairing::KeyId;
 
-use crate::log::make_folder;
-use crate::server::Token;
+use super::Token;
+use crate::system::folders::make_folder;
 
 const FILE: &str = "pairing";
 

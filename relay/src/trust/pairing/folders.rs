@@ -16,11 +16,11 @@ pub fn folders(home: &Path) -> Vec<PathBuf> {
     lines.into_iter().map(PathBuf::from).collect()
 }
 
-pub(super) fn remember(home: &Path, folder: &Path) -> Result<(), PairingError> {
+pub(crate) fn remember(home: &Path, folder: &Path) -> Result<(), PairingError> {
     change(home, folder, true)
 }
 
-pub(super) fn forget(home: &Path, folder: &Path) -> Result<(), PairingError> {
+pub(crate) fn forget(home: &Path, folder: &Path) -> Result<(), PairingError> {
     change(home, folder, false)
 }
 

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::{UnixListener, UnixStream, unix};
 
+use super::users::own_user;
+
 /// The socket of a running relay. Its file goes when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OwnSocket {
@@ -66,10 +68,6 @@ impl Drop for OwnSocket {
 
 fn path(folder: &Path, port: u16) -> PathBuf {
     folder.join(format!("relay-{port}.sock"))
-}
-
-fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::Path;
 const MAX_LENGTH: u64 = 1024 * 1024;
 
 /// Replaces a file with one that only its owner can read.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut suffix = [0; 8];
     getrandom::fill(&mut suffix).map_err(io::Error::other)?;
     let mut unfinished = path.as_os_str().to_owned();
@@ -28,7 +28,7 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The lines of a file; none if there is no file.
-pub(super) fn read_lines(path: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn read_lines(path: &Path) -> io::Result<Vec<String>> {
     let mut text = String::new();
     match fs::File::open(path) {
         Ok(file) => file.take(MAX_LENGTH).read_to_string(&mut text)?,
@@ -39,7 +39,7 @@ pub(super) fn read_lines(path: &Path) -> io::Result<Vec<String>> {
 }
 
 /// Writes the last lines of a list, at most `limit` of them.
-pub(super) fn write_lines(path: &Path, lines: &[String], limit: usize) -> io::Result<()> {
+pub(crate) fn write_lines(path: &Path, lines: &[String], limit: usize) -> io::Result<()> {
     let kept = &lines[lines.len().saturating_sub(limit)..];
     let text: String = kept.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
     write_whole(path, text.as_bytes())

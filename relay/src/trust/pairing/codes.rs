@@ -9,7 +9,7 @@ use ring::hmac;
 use shared_protocol::pairing::{Key, KeyId, PairingCode, signed_for_code_id, signed_for_code_key};
 
 use super::{PairingError, lists};
-use crate::log::make_folder;
+use crate::system::folders::make_folder;
 
 /// How long a code can be used.
 pub const CODE_LASTS: Duration = Duration::from_secs(600);
@@ -43,7 +43,7 @@ pub fn make_code(home: &Path) -> Result<PairingCode, PairingError> {
 }
 
 /// The key of a code that can still be used, by its name.
-pub(super) fn find(home: &Path, kid: KeyId) -> Option<Key> {
+pub(crate) fn find(home: &Path, kid: KeyId) -> Option<Key> {
     let path = path(home, kid);
     if !is_young(&path) {
         return None;
@@ -52,7 +52,7 @@ pub(super) fn find(home: &Path, kid: KeyId) -> Option<Key> {
 }
 
 /// Uses a code up; `false` if somebody else has.
-pub(super) fn use_up(home: &Path, kid: KeyId) -> bool {
+pub(crate) fn use_up(home: &Path, kid: KeyId) -> bool {
     let path = path(home, kid);
     is_young(&path) && fs::remove_file(path).is_ok()
 }

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use ring::hmac;
 
-use crate::secret::Secret;
+use super::secret::Secret;
 
 const LABEL: &[u8] = b"playwriter pairing v1 cli\0";
 

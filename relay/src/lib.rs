@@ -6,20 +6,21 @@
 //!
 //! [`relay_core`] is the whole relay as a pure machine; [`server`] is sockets and a clock around it.
 
+pub mod background;
 pub mod browser;
 pub mod bundled;
 pub mod client;
 pub mod executor;
 pub mod log;
 pub mod mcp;
-pub mod persistent;
-mod record;
+mod relay_file;
 pub mod sandbox;
 pub mod server;
+mod start_error;
 mod system;
 mod trust;
 
-pub use persistent::{
+pub use background::{
     ConnectOptions, ConnectedExtension, Connection, PersistentRelay, PersistentRelayOptions,
     RelayServerError, StopOptions, UNPROVEN, WaitOptions, cdp_url, choose_window_mode,
     connect_to_playwriter, ensure_persistent_relay, how_to_start, stop_relay, version_of_ours,

@@ -14,6 +14,7 @@ mod json;
 mod listen;
 mod logger;
 mod mcp;
+mod options;
 mod outbox;
 mod pairing;
 mod peer;
@@ -28,7 +29,6 @@ mod tokens;
 mod users;
 mod workers;
 
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,22 +36,23 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{self, join_all};
+use shared_protocol::TargetId;
 use shared_protocol::http::{PagesStatus, RelaySettings};
-use shared_protocol::{DEFAULT_PORT, TargetId};
 use tokio::sync::{Notify, broadcast, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tracing::instrument::WithSubscriber;
 use warp::{Filter, Reply};
 
-use crate::executor::{Doors, Executor, ExecutorOptions, Keys};
+use crate::background::RelayServerError;
+use crate::executor::{Doors, Executor, Keys};
 use crate::log::Logs;
-use crate::persistent::{RelayServerError, folder_of};
-use crate::record::Note;
+use crate::relay_file::{Note, Record};
+pub use crate::start_error::StartError;
 use crate::system::own_socket::OwnSocket;
 pub use crate::system::users::user_name;
 pub use crate::trust::Token;
-use crate::trust::secret::{Secret, SecretError};
+use crate::trust::secret::Secret;
 use accept::Accept;
 pub(crate) use browsers::Browsers;
 pub use changes::RelayEvent;
@@ -61,6 +62,7 @@ use events::{Event, Handle};
 use guard::Policy;
 use listen::Listening;
 pub use logger::Logger;
+pub use options::{RelayOptions, RelayServerOptions};
 use pairing::Pairing;
 pub use pairing::PairingMode;
 use peer::Peers;
@@ -76,111 +78,6 @@ const GOODBYE: Duration = Duration::from_secs(2);
 
 /// How long the last lines of the logs may take.
 const LAST_LINES: Duration = Duration::from_secs(2);
-
-/// Where a relay listens, and how it serves.
-#[derive(Debug, Clone)]
-pub struct RelayOptions {
-    /// An address or a name of this machine; 127.0.0.1 is served beside it.
-    pub host: String,
-    /// 0 takes a free one.
-    pub port: u16,
-    /// Other names by which programs may call it, such as a proxy's.
-    pub allowed_hosts: Vec<String>,
-    /// What programs must show. Needed where other machines can reach the relay.
-    pub token: Option<Token>,
-    /// Users of this machine who are served like this one and root.
-    pub allowed_users: Vec<AllowedUser>,
-    /// What clients may do beyond driving tabs.
-    pub policy: relay_core::Policy,
-    /// What the relay leaves on disk.
-    pub logs: Option<Logs>,
-    /// Takes the relay's words, which otherwise go to the process's own `tracing`.
-    pub logger: Option<Logger>,
-    /// A folder for a note that only this user can read, with which the relay can be asked to stop
-    /// ([`RelayServer::asked_to_stop`]).
-    pub note: Option<PathBuf>,
-    /// The folder with the secret of this user, from which the keys of extensions and programs come.
-    /// Without one, no extension can prove itself, and all are believed.
-    pub secret: Option<PathBuf>,
-    /// Whether CDP clients have to show a token, too: the user's, or one that is derived from the secret.
-    pub paired: bool,
-    /// Which extensions are let in.
-    pub pairing: PairingMode,
-    /// What `playwriter serve` was told, but for the token. It stands in the note, so that a newer
-    /// relay in the place of this one is like it.
-    pub arguments: Vec<String>,
-    /// Whether a browser ends with it, as that of `playwriter browser start` does. It stands in the
-    /// note, too: such a relay is not replaced by a newer one.
-    pub has_browser: bool,
-    /// What it tells as its version; another than this library's for a program that has its own.
-    pub version: String,
-    /// How agents' code is run.
-    pub executor: ExecutorOptions,
-}
-
-impl Default for RelayOptions {
-    fn default() -> Self {
-        Self {
-            host: "127.0.0.1".to_owned(),
-            port: DEFAULT_PORT,
-            allowed_hosts: Vec::new(),
-            token: None,
-            allowed_users: Vec::new(),
-            policy: relay_core::Policy::default(),
-            logs: None,
-            logger: None,
-            note: None,
-            secret: None,
-            paired: false,
-            pairing: PairingMode::default(),
-            arguments: Vec::new(),
-            has_browser: false,
-            version: crate::VERSION.to_owned(),
-            executor: ExecutorOptions::default(),
-        }
-    }
-}
-
-/// The options that most programs need; [`RelayOptions`] has all.
-#[derive(Debug, Clone)]
-pub struct RelayServerOptions {
-    /// 0 takes a free one.
-    pub port: u16,
-    /// An address or a name of this machine; 127.0.0.1 is served beside it.
-    pub host: String,
-    /// What programs must show. Needed where other machines can reach the relay.
-    pub token: Option<Token>,
-    /// Takes the relay's words, which otherwise go to the process's own `tracing`.
-    pub logger: Option<Logger>,
-    /// Whether tabs that clients open go to a window of their own.
-    pub separate_window: bool,
-    /// Whether a client that finds no tab gets one.
-    pub auto_enable: bool,
-    /// The home folder in whose `.playwriter` the secret of its user is; this user's when `None`.
-    pub home: Option<PathBuf>,
-}
-
-impl Default for RelayServerOptions {
-    fn default() -> Self {
-        let RelayOptions { host, port, token, policy, .. } = RelayOptions::default();
-        let relay_core::Policy { separate_window, opens_first_tab: auto_enable, .. } = policy;
-        Self { port, host, token, logger: None, separate_window, auto_enable, home: None }
-    }
-}
-
-impl From<RelayServerOptions> for RelayOptions {
-    fn from(options: RelayServerOptions) -> Self {
-        let RelayServerOptions { port, host, token, logger, separate_window, auto_enable, home } =
-            options;
-        let policy = relay_core::Policy {
-            separate_window,
-            opens_first_tab: auto_enable,
-            ..relay_core::Policy::default()
-        };
-        let secret = folder_of(home.as_deref(), port).ok();
-        Self { host, port, token, logger, policy, secret, ..Self::default() }
-    }
-}
 
 /// Starts a relay in this process. It ends with it: see
 /// [`ensure_persistent_relay`](crate::ensure_persistent_relay) for one that does not.
@@ -206,50 +103,6 @@ pub async fn start_relay_server(
     let port = options.port;
     let started = RelayServer::start(&options.into()).await;
     started.map_err(|source| RelayServerError::Start { port, source })
-}
-
-/// Why a relay did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// Other machines could reach it, and nothing would keep them out.
-    #[error(
-        "the relay cannot listen on {0} without a token: other machines can reach it there\n\nhint: set PLAYWRITER_TOKEN to a secret, for example one from `openssl rand -hex 16`"
-    )]
-    TokenNeeded(String),
-    /// Whoever has another name for it may be elsewhere.
-    #[error(
-        "the relay cannot be called {0} without a token: a proxy of that name lets other machines in\n\nhint: set PLAYWRITER_TOKEN to a secret, for example one from `openssl rand -hex 16`"
-    )]
-    TokenNeededFor(String),
-    /// No program could send it.
-    #[error(
-        "the token is empty, or has other characters than letters, digits and signs\n\nhint: use a secret like one from `openssl rand -hex 16`"
-    )]
-    UnusableToken,
-    /// Other machines could find it out.
-    #[error(
-        "the token is too short for a relay that other machines can reach: 16 characters are needed\n\nhint: use a secret like one from `openssl rand -hex 16`"
-    )]
-    ShortToken,
-    /// No such name.
-    #[error(
-        "the address of {0} cannot be found\n\nhint: use an address of this machine, or leave --host out"
-    )]
-    UnknownHost(String),
-    /// Somebody else listens there.
-    #[error("port {0} is already in use")]
-    PortTaken(u16),
-    /// Paired programs need a secret.
-    #[error(transparent)]
-    Secret(#[from] SecretError),
-    /// The system refused for another reason.
-    #[error("cannot listen on {address}")]
-    Listen {
-        /// Where.
-        address: SocketAddr,
-        /// Why not.
-        source: io::Error,
-    },
 }
 
 /// A relay that runs in this process until it is closed or dropped.
@@ -484,7 +337,14 @@ fn tokens(options: &RelayOptions) -> Result<Tokens, StartError> {
 
 /// A relay works without its note, so a failure is only said.
 fn leave_note(folder: &Path, port: u16, options: &RelayOptions) -> Option<Note> {
-    match Note::leave(folder, port, options) {
+    let record = Record::new(port, &options.version).map(|record| Record {
+        arguments: options.arguments.clone(),
+        separate_window: options.policy.separate_window,
+        wants_token: options.token.is_some(),
+        has_browser: options.has_browser,
+        ..record
+    });
+    match record.and_then(|record| Note::leave(folder, record)) {
         Ok(note) => Some(note),
         Err(error) => {
             let folder = folder.display();

@@ -11,7 +11,7 @@ use shared_protocol::http::SandboxStatus;
 
 use super::ExecutorOptions;
 use super::place::Doors;
-use crate::record;
+use crate::relay_file;
 use crate::sandbox::{AgentsNetwork, Boundary, NodeFiles, Policy, Ports, SandboxMode};
 
 const NO_LAUNCHER: &str =
@@ -92,7 +92,7 @@ impl Launcher {
     pub(super) fn ports(&self) -> Vec<Ports> {
         let workers = self.doors.workers.port();
         let mut closed = BTreeSet::from([DEFAULT_PORT, self.doors.others]);
-        closed.extend(self.folder.as_deref().map(record::ports).unwrap_or_default());
+        closed.extend(self.folder.as_deref().map(relay_file::ports).unwrap_or_default());
         // It is bound by this relay, so a note that names it is older.
         closed.remove(&workers);
         let mut ports = self.network.ports(&closed);
@@ -133,7 +133,7 @@ impl Launcher {
             let boundary = Boundary::none("sandbox-exec does not work here");
             return Ok(Launch { words: Vec::new(), program: None, boundary });
         }
-        let mut relays = self.folder.as_deref().map(record::ports).unwrap_or_default();
+        let mut relays = self.folder.as_deref().map(relay_file::ports).unwrap_or_default();
         relays.extend([DEFAULT_PORT, self.doors.others]);
         let words = crate::sandbox::launch(policy, self.doors.workers.port(), &relays);
         let boundary = Boundary { seatbelt: true, ..Boundary::default() };
@@ -259,7 +259,7 @@ mod trial {
     use tokio::process::Command;
     use tokio::time::timeout;
 
-    use crate::executor::limits::START;
+    use super::super::limits::START;
     use crate::sandbox::{Boundary, Policy};
     use crate::system::descriptors::spawn_with;
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::background::{
+    PersistentRelayOptions, RelayServerError, ensure_persistent_relay, explained,
+};
 use crate::client::{Client, ClientError};
 use crate::executor::{
     Deleted, Execute, Executor, NewSession, Outcome, Playwright, RuntimeError, SessionInfo,
     SessionName, Sessions, longest,
-};
-use crate::persistent::{
-    PersistentRelayOptions, RelayServerError, ensure_persistent_relay, explained,
 };
 
 /// How long those before a call may keep it waiting in its session.

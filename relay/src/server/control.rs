@@ -16,7 +16,7 @@ use super::refusals::Refusals;
 use super::reply;
 use super::reply::{Body, text};
 use crate::executor::Executor;
-use crate::record::Pen;
+use crate::relay_file::Pen;
 use relay_core::{Input, Relay};
 
 /// More than any request here has to say.

@@ -6,8 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
 use tokio::time::Instant;
 
+use super::RelayOptions;
 use super::guard::address_in;
-use super::{RelayOptions, StartError};
+use crate::start_error::StartError;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::server::RelayOptions;
 use crate::system::folders::make_folder;
 use crate::trust::Token;
 
@@ -22,7 +21,7 @@ pub(crate) struct Record {
     pub(crate) pid: u32,
     pub(crate) port: u16,
     pub(crate) version: String,
-    key: String,
+    pub(crate) key: String,
     /// What `playwriter serve` was told.
     #[serde(default)]
     pub(crate) arguments: Vec<String>,
@@ -40,17 +39,17 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// The record of this process.
-    fn new(port: u16, options: &RelayOptions) -> io::Result<Self> {
+    /// Returns a record of this process with a new key, which says nothing about settings yet.
+    pub(crate) fn new(port: u16, version: &str) -> io::Result<Self> {
         Ok(Self {
             pid: std::process::id(),
             port,
-            version: options.version.clone(),
+            version: version.to_owned(),
             key: Token::random()?.secret().to_owned(),
-            arguments: options.arguments.clone(),
-            separate_window: options.policy.separate_window,
-            wants_token: options.token.is_some(),
-            has_browser: options.has_browser,
+            arguments: Vec::new(),
+            separate_window: false,
+            wants_token: false,
+            has_browser: false,
             is_stopping: false,
         })
     }
@@ -108,8 +107,7 @@ pub(crate) struct Pen {
 }
 
 impl Note {
-    pub(crate) fn leave(folder: &Path, port: u16, options: &RelayOptions) -> io::Result<Self> {
-        let record = Record::new(port, options)?;
+    pub(crate) fn leave(folder: &Path, record: Record) -> io::Result<Self> {
         record.write(folder)?;
         let key = record.key();
         let record = Arc::new(Mutex::new(Some(record)));
@@ -171,8 +169,8 @@ mod tests {
     #[test]
     fn only_its_user_can_read_it_and_only_its_relay_removes_it() {
         let folder = tempfile::tempdir().unwrap();
-        let first = Note::leave(folder.path(), 7, &options("1.0.0")).unwrap();
-        let second = Note::leave(folder.path(), 7, &options("2.0.0")).unwrap();
+        let first = Note::leave(folder.path(), record("1.0.0")).unwrap();
+        let second = Note::leave(folder.path(), record("2.0.0")).unwrap();
         let mode = fs::metadata(path(folder.path(), 7)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_ne!(first.key(), second.key());
@@ -186,7 +184,7 @@ mod tests {
     #[test]
     fn it_can_be_changed_until_it_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let note = Note::leave(folder.path(), 7, &options("1.0.0")).unwrap();
+        let note = Note::leave(folder.path(), record("1.0.0")).unwrap();
         let pen = note.pen().clone();
         pen.change(|record| record.separate_window = true);
         let changed = Record::read(folder.path(), 7).unwrap();
@@ -203,12 +201,12 @@ mod tests {
         fs::write(path(folder.path(), 7), text).unwrap();
         assert!(Record::read(folder.path(), 7).unwrap().arguments.is_empty());
         let arguments = vec!["--allow-focus".to_owned()];
-        let options = RelayOptions { arguments: arguments.clone(), ..options("0.2.0") };
-        let _note = Note::leave(folder.path(), 7, &options).unwrap();
+        let newer = Record { arguments: arguments.clone(), ..record("0.2.0") };
+        let _note = Note::leave(folder.path(), newer).unwrap();
         assert_eq!(Record::read(folder.path(), 7).unwrap().arguments, arguments);
     }
 
-    fn options(version: &str) -> RelayOptions {
-        RelayOptions { version: version.to_owned(), ..RelayOptions::default() }
+    fn record(version: &str) -> Record {
+        Record::new(7, version).unwrap()
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::ensure::{LOOK_AGAIN, whose};
 use super::{RelayServerError, folder_of};
 use crate::client::{Client, ClientError, Endpoint};
-use crate::record::Record;
+use crate::relay_file::Record;
 
 /// How long a relay may take to close its sockets and write its logs.
 const STOPPING: Duration = Duration::from_secs(8);
@@ -53,7 +53,7 @@ pub async fn stop_relay(options: &StopOptions) -> Result<Option<String>, RelaySe
 }
 
 /// Shows the key that only this user can read, and waits for the port. Others may be doing the same.
-pub(super) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelayServerError> {
+pub(crate) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelayServerError> {
     let endpoint = Endpoint::local(port);
     let not_yours = |version: String| RelayServerError::NotYours { port, version };
     let Some(record) = Record::read(folder, port) else {

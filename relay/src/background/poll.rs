@@ -13,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What a look at the relay showed.
 #[derive(Debug)]
-pub(super) enum Look<T> {
+pub(crate) enum Look<T> {
     /// What is wanted.
     Found(T),
     /// It may still come; if it does not, this is why.
@@ -23,7 +23,7 @@ pub(super) enum Look<T> {
 }
 
 /// Asks the relay again and again, until what it answers is judged or the time is up.
-pub(super) async fn poll<A: DeserializeOwned + Default, T>(
+pub(crate) async fn poll<A: DeserializeOwned + Default, T>(
     client: &Client,
     path: &str,
     patience: Duration,

@@ -9,18 +9,18 @@ use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::{self, RelayStatus, WindowModeChange};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::handover::{heir, successor};
 use super::lock::Lock;
 use super::stop::ask_to_stop;
-use super::successor::{heir, successor};
-use super::{RelayServerError, folder_of, log_file, process};
+use super::{RelayServerError, folder_of, log_file, spawn};
 use crate::client::{Client, ClientError, Endpoint, is_ours};
-use crate::record::Record;
-use crate::server::StartError;
+use crate::relay_file::Record;
+use crate::start_error::StartError;
 use crate::system::folders::make_folder;
 use crate::trust::Token;
 
 /// How often a relay that is starting or stopping is looked at.
-pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A relay that is just closing takes connections and drops them.
 const CLOSING: Duration = Duration::from_secs(3);
@@ -161,14 +161,14 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
         }
         Found::Older(version) => {
             // What can fail comes before anything is stopped.
-            let program = process::program(options, &log).await?;
+            let program = spawn::program(options, &log).await?;
             let options = successor(options, version, &folder).await?;
             ask_to_stop(port, &folder).await?;
             (program, options)
         }
         Found::Nobody => {
             let options = heir(options, &folder)?;
-            (process::program(&options, &log).await?, options)
+            (spawn::program(&options, &log).await?, options)
         }
     };
     let relay = start(&program, &options, &folder).await;
@@ -187,9 +187,9 @@ async fn start(
     folder: &Path,
 ) -> Result<PersistentRelay, RelayServerError> {
     let (port, log) = (options.port, log_file(folder));
-    let mut child = process::spawn(program, options, log.clone())?;
+    let mut child = spawn::spawn(program, options, log.clone())?;
     let (why, hint) = tokio::select! {
-        ended = process::ended(&mut child) => ended,
+        ended = spawn::ended(&mut child) => ended,
         version = answering(port, folder) => {
             return Ok(PersistentRelay { started: true, version, port });
         }
@@ -229,7 +229,7 @@ async fn look(port: u16, folder: &Path) -> Result<Found, RelayServerError> {
 
 /// The relay of ours that has the port, or `None` when nobody has it. One without a proof is older than
 /// proofs are, or not this user's.
-pub(super) async fn whose(
+pub(crate) async fn whose(
     port: u16,
     folder: &Path,
 ) -> Result<Option<http::Version>, RelayServerError> {

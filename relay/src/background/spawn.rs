@@ -19,7 +19,7 @@ const LAST_WORDS: u64 = 4096;
 
 /// The `playwriter` to start. One that is older than this library is none: what it starts would be
 /// replaced by the next call.
-pub(super) async fn program(
+pub(crate) async fn program(
     options: &PersistentRelayOptions,
     log: &Path,
 ) -> Result<PathBuf, RelayServerError> {
@@ -61,7 +61,7 @@ pub(super) async fn program(
 
 /// Starts `playwriter serve --detached`. The token goes through the environment, which other users
 /// cannot see.
-pub(super) fn spawn(
+pub(crate) fn spawn(
     program: &Path,
     options: &PersistentRelayOptions,
     log: PathBuf,
@@ -98,7 +98,7 @@ pub(super) fn spawn(
 }
 
 /// Waits until it ends, and says why it did and what helps, as far as it knows.
-pub(super) async fn ended(child: &mut Child) -> (String, Option<String>) {
+pub(crate) async fn ended(child: &mut Child) -> (String, Option<String>) {
     let status = child.wait().await;
     let mut said = Vec::new();
     if let Some(stderr) = child.stderr.take() {

@@ -11,11 +11,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Held until it is dropped, or until its process ends, however that ends.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
+pub(crate) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
 
 impl Lock {
     /// Waits for it.
-    pub(super) async fn take(path: &Path) -> io::Result<Self> {
+    pub(crate) async fn take(path: &Path) -> io::Result<Self> {
         // Never removed: a file that another still waits for would be locked by both.
         let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
         loop {

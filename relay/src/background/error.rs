@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::client::{ClientError, Endpoint};
-use crate::server::StartError;
+use crate::start_error::StartError;
 
 /// Why there is no relay, or no tab to drive. Each has a port, and a text that begins with what
 /// happened, as `[Playwriter] … (port 19988)`; what to do about it comes after that.

@@ -9,11 +9,11 @@ use warp::http::StatusCode;
 
 use super::{PersistentRelayOptions, RelayServerError};
 use crate::client::{Client, ClientError, Endpoint};
-use crate::record::Record;
+use crate::relay_file::Record;
 
 /// How the successor of the relay that has the port is to be started. The token is the caller's: a
 /// relay that wants one is not replaced by one that anybody may use.
-pub(super) async fn successor(
+pub(crate) async fn successor(
     options: &PersistentRelayOptions,
     version: String,
     folder: &Path,
@@ -38,7 +38,7 @@ pub(super) async fn successor(
 
 /// How the relay is to be started where none is: like one that was killed, if there was one. One that
 /// was told to stop took its note away, or is about to.
-pub(super) fn heir(
+pub(crate) fn heir(
     options: &PersistentRelayOptions,
     folder: &Path,
 ) -> Result<PersistentRelayOptions, RelayServerError> {

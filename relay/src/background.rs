@@ -7,11 +7,11 @@
 mod connect;
 mod ensure;
 mod error;
+mod handover;
 mod lock;
 mod poll;
-mod process;
+mod spawn;
 mod stop;
-mod successor;
 mod wait;
 
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ pub mod background;
 pub mod browser;
 pub mod bundled;
 pub mod client;
+mod event_loop;
 pub mod executor;
 pub mod log;
 pub mod mcp;

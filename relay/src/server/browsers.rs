@@ -7,7 +7,7 @@ use shared_protocol::http::{ExtensionEntry, PagesStatus};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::events::Handle;
+use crate::event_loop::handle::Handle;
 use relay_core::Relay;
 
 /// The extension looks for the relay once a second; a worker that is waking takes a little longer.

@@ -8,13 +8,13 @@ use tokio::sync::Notify;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::events::{Event, Handle};
 use super::guard::{Caller, Door, Policy, admitted, caller};
 use super::pairing::Pairing;
 use super::peer::Peers;
 use super::refusals::Refusals;
 use super::reply;
 use super::reply::{Body, text};
+use crate::event_loop::handle::{Event, Handle};
 use crate::executor::Executor;
 use crate::relay_file::Pen;
 use relay_core::{Input, Relay};

@@ -11,11 +11,11 @@ use warp::{Filter, Rejection};
 
 use super::discovery;
 use super::discovery::{Address, wishes};
-use super::events::Handle;
 use super::guard::{Caller, Door, Policy, caller};
 use super::protocol;
 use super::reply;
 use super::reply::{Body, text};
+use crate::event_loop::handle::Handle;
 use relay_core::cdp::Error;
 
 /// What follows `/json`.

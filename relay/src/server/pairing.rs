@@ -20,14 +20,14 @@ use warp::http::StatusCode;
 use warp::reply::Response;
 use warp::ws::Ws;
 
-use super::events::{Event, Handle, Peer};
 use super::guard::Policy;
 use super::listen::Since;
 use super::peer::Remote;
 use super::reply::text;
 use super::routes::upgraded;
-use super::socket;
-use super::socket::MAX_MESSAGE;
+use crate::event_loop::handle::{Event, Handle, Peer};
+use crate::event_loop::socket;
+use crate::event_loop::socket::MAX_MESSAGE;
 use crate::trust::pairing as files;
 use handshake::Proven;
 use relay_core::Input;

@@ -13,15 +13,15 @@ use warp::reply::Response;
 use warp::{Filter, Rejection, Reply};
 
 use super::control::Control;
-use super::events::{Handle, Peer};
 use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
 use super::pairing;
 use super::pairing::{Entry as ExtensionEntry, Pairing};
 use super::reply;
 use super::reply::{Body, text};
-use super::socket;
-use super::socket::{MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use super::{control, json, mcp, sessions};
+use crate::event_loop::handle::{Handle, Peer};
+use crate::event_loop::socket;
+use crate::event_loop::socket::{MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use crate::executor::{Entry, Executor};
 use relay_core::{Input, Relay};
 

@@ -15,11 +15,11 @@ use tokio::time::{sleep, timeout};
 use warp::http::{HeaderMap, StatusCode};
 use warp::{Filter, Rejection, Reply};
 
-use super::events::Handle;
 use super::peer::Standing;
 use super::reply::text;
 use super::routes::{ClientPath, ClientQuery, Entering, client_entered};
 use super::strangers::{PATIENCE, Strangers, Who};
+use crate::event_loop::handle::Handle;
 use crate::executor::{Keys, MAX_SOCKETS, Shown};
 
 const NO_KEY: &str = "only workers of the relay may connect here";

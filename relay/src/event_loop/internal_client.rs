@@ -6,7 +6,7 @@ use serde_json::Value;
 use shared_protocol::{RequestId, TargetId};
 use tokio::time::timeout;
 
-use super::events::{Event, Handle, Peer};
+use super::handle::{Event, Handle, Peer};
 use super::outbox::{LIMIT, Outgoing, Pending, outbox};
 use relay_core::Input;
 use relay_core::cdp::{Command, Error, Frame};

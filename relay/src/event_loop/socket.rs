@@ -10,7 +10,7 @@ use shared_protocol::CloseCode;
 use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
-use super::events::{Event, Handle, Peer};
+use super::handle::{Event, Handle, Peer};
 use super::outbox::{EXTENSION_LIMIT, LIMIT, Outgoing, Parting, Pending, outbox};
 use relay_core::Input;
 use relay_core::cdp::Command;

@@ -1,4 +1,15 @@
-//! The one task that owns the relay: events in, effects performed, in order.
+//! The one task that owns the relay: inputs in, effects performed, in order.
+//!
+//! Everything else reaches the relay through a handle: sockets, HTTP routes and agents send it inputs
+//! and query its state. Here are the loop, that handle, the sockets and their outboxes. Who may
+//! connect, and which HTTP path leads where, is decided in `server/`.
+
+pub(crate) mod copies;
+pub(crate) mod handle;
+pub(crate) mod internal_client;
+pub(crate) mod observers;
+pub(crate) mod outbox;
+pub(crate) mod socket;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,12 +19,11 @@ use std::time::Instant;
 use shared_protocol::{CloseCode, LogLevel};
 use tokio::sync::mpsc;
 
-use super::changes::Publisher;
-use super::copies;
-use super::events::{Event, Peer};
-use super::outbox::{Full, LIMIT_FOR_ALL, Outbox, Outgoing};
 use crate::log::{Traffic, line};
 use crate::trust::Token;
+use handle::{Event, Peer};
+use observers::Publisher;
+use outbox::{Full, LIMIT_FOR_ALL, Outbox, Outgoing};
 use relay_core::payload::{ExtensionMessage, RelayMessage};
 use relay_core::{Effect, Input, MAX_CLIENTS, Relay};
 
@@ -191,8 +201,8 @@ fn write_log(level: LogLevel, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::outbox::outbox;
-    use super::super::outbox::tests::event;
+    use super::outbox::outbox;
+    use super::outbox::tests::event;
     use super::*;
     use relay_core::ClientId;
 

@@ -28,7 +28,7 @@ const COARSE: Duration = Duration::from_secs(2);
 /// # Errors
 ///
 /// Says what could not be done, for the log.
-pub(super) fn copy(
+pub(crate) fn copy(
     from: &ToldFile,
     wanted: &[WantedCopy],
     own_folders: &[PathBuf],

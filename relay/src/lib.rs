@@ -6,16 +6,16 @@
 //!
 //! [`relay_core`] is the whole relay as a pure machine; [`server`] is sockets and a clock around it.
 
+pub mod agents;
 pub mod background;
+pub mod boundary;
 pub mod browser;
 pub mod bundled;
 pub mod client;
 mod event_loop;
-pub mod executor;
 pub mod log;
 pub mod mcp;
 mod relay_file;
-pub mod sandbox;
 pub mod server;
 mod start_error;
 mod system;

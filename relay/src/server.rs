@@ -1,7 +1,6 @@
 //! Sockets and a clock around the pure [`Relay`]: one task owns it, everything else sends to it.
 
 mod accept;
-mod browsers;
 mod control;
 mod discovery;
 mod guard;
@@ -37,12 +36,13 @@ use tokio::time::{sleep, timeout};
 use tracing::instrument::WithSubscriber;
 use warp::{Filter, Reply};
 
+use crate::agents::Browsers;
+use crate::agents::{Doors, Executor, Keys};
 use crate::background::RelayServerError;
 use crate::event_loop;
 use crate::event_loop::handle::{Event, Handle};
 pub use crate::event_loop::observers::RelayEvent;
 use crate::event_loop::observers::{Publisher, Seen};
-use crate::executor::{Doors, Executor, Keys};
 use crate::log::Logs;
 use crate::relay_file::{Note, Record};
 pub use crate::start_error::StartError;
@@ -51,7 +51,6 @@ pub use crate::system::users::user_name;
 pub use crate::trust::Token;
 use crate::trust::secret::Secret;
 use accept::Accept;
-pub(crate) use browsers::Browsers;
 use control::{Control, Others};
 use guard::Policy;
 use listen::Listening;

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use relay::client::{Client, Endpoint};
-use relay::executor::ExecutorOptions;
-use relay::sandbox::AgentsNetwork;
+use relay::agents::ExecutorOptions;
+use relay::boundary::AgentsNetwork;
 use tokio::time::timeout;
 
 use crate::agent::playwright_core;

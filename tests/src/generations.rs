@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use relay::browser::Browser;
-use relay::executor::ExecutorOptions;
+use relay::agents::ExecutorOptions;
 use relay::server::{RelayOptions, RelayServer};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use relay::executor::{Execute, Image, SessionName};
+use relay::agents::{Execute, Image, SessionName};
 
 use super::address::Address;
 use super::listen::SeparateWindow;

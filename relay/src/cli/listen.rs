@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use relay::agents::ExecutorOptions;
+use relay::boundary::{AgentsNetwork, SandboxMode};
 use relay::client::{Client, ClientError, Endpoint};
-use relay::executor::ExecutorOptions;
 use relay::log::Logs;
-use relay::sandbox::{AgentsNetwork, SandboxMode};
 use relay::server::{AllowedUser, PairingMode, RelayOptions, RelayServer, StartError, Token};
 use relay::{RelayServerError, version_of_ours};
 use relay_core::{AgentsMay, Policy};

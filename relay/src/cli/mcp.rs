@@ -1,6 +1,6 @@
 //! `playwriter mcp`
 
-use relay::executor::SessionName;
+use relay::agents::SessionName;
 use relay::mcp::serve_stdio;
 
 use super::address::Address;

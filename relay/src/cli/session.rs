@@ -1,6 +1,6 @@
 //! `playwriter session …`
 
-use relay::executor::{SessionInfo, SessionName};
+use relay::agents::{SessionInfo, SessionName};
 
 use super::address::Address;
 use super::listen::SeparateWindow;

@@ -18,7 +18,7 @@ pub(crate) struct WorkerExec {
 impl WorkerExec {
     #[cfg(target_os = "linux")]
     pub(crate) fn run(&self) -> anyhow::Result<Outcome> {
-        relay::sandbox::enter(&self.policy, &self.program, &mut std::io::stdout())?;
+        relay::boundary::enter(&self.policy, &self.program, &mut std::io::stdout())?;
         Ok(Outcome::Yes)
     }
 

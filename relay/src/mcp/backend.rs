@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use crate::agents::{
+    Deleted, Execute, Executor, NewSession, Outcome, Playwright, RuntimeError, SessionInfo,
+    SessionName, Sessions, longest,
+};
 use crate::background::{
     PersistentRelayOptions, RelayServerError, ensure_persistent_relay, explained,
 };
 use crate::client::{Client, ClientError};
-use crate::executor::{
-    Deleted, Execute, Executor, NewSession, Outcome, Playwright, RuntimeError, SessionInfo,
-    SessionName, Sessions, longest,
-};
 
 /// How long those before a call may keep it waiting in its session.
 const QUEUE: Duration = Duration::from_secs(600);

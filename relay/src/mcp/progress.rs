@@ -9,7 +9,7 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use tokio::time::interval;
 
-use crate::executor::Playwright;
+use crate::agents::Playwright;
 
 const AGAIN: Duration = Duration::from_secs(1);
 

@@ -14,8 +14,8 @@ use super::peer::Peers;
 use super::refusals::Refusals;
 use super::reply;
 use super::reply::{Body, text};
+use crate::agents::Executor;
 use crate::event_loop::handle::{Event, Handle};
-use crate::executor::Executor;
 use crate::relay_file::Pen;
 use relay_core::{Input, Relay};
 

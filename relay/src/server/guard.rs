@@ -23,7 +23,7 @@ use super::peer::{Remote, User};
 use super::refusals::{Kind, Refusals};
 use super::tokens::Tokens;
 use super::users::Users;
-use crate::executor::Executor;
+use crate::agents::Executor;
 use crate::trust::Token;
 use crate::trust::proof::Nonce;
 use crate::trust::secret::Secret;

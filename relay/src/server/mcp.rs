@@ -19,7 +19,7 @@ use warp::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use warp::{Filter, Rejection};
 
 use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
-use crate::executor::{Executor, MAX_CODE, SessionName};
+use crate::agents::{Executor, MAX_CODE, SessionName};
 use crate::mcp::{Backend, Mcp};
 use calls::{Calls, Envelope};
 

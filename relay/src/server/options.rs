@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use shared_protocol::DEFAULT_PORT;
 
 use super::{AllowedUser, Logger, PairingMode};
-use crate::executor::ExecutorOptions;
+use crate::agents::ExecutorOptions;
 use crate::log::Logs;
 use crate::system::folders::folder_in;
 use crate::trust::Token;

@@ -19,10 +19,10 @@ use super::pairing::{Entry as ExtensionEntry, Pairing};
 use super::reply;
 use super::reply::{Body, text};
 use super::{control, json, mcp, sessions};
+use crate::agents::{Entry, Executor};
 use crate::event_loop::handle::{Handle, Peer};
 use crate::event_loop::socket;
 use crate::event_loop::socket::{MAX_CONFINED_MESSAGE, MAX_MESSAGE};
-use crate::executor::{Entry, Executor};
 use relay_core::{Input, Relay};
 
 const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";

@@ -1,6 +1,6 @@
 //! The door for workers: a port of its own that serves a confined CDP connection, and nothing else.
 //!
-//! Their code can reach no other port of the relay ([`crate::sandbox`]), where it would be taken for a
+//! Their code can reach no other port of the relay ([`crate::boundary`]), where it would be taken for a
 //! program of the user's. It can open any number of sockets here, so there are limits for those who have
 //! shown no key yet, and for each key.
 
@@ -19,8 +19,8 @@ use super::peer::Standing;
 use super::reply::text;
 use super::routes::{ClientPath, ClientQuery, Entering, client_entered};
 use super::strangers::{PATIENCE, Strangers, Who};
+use crate::agents::{Keys, MAX_SOCKETS, Shown};
 use crate::event_loop::handle::Handle;
-use crate::executor::{Keys, MAX_SOCKETS, Shown};
 
 const NO_KEY: &str = "only workers of the relay may connect here";
 

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use relay::UNPROVEN;
+use relay::agents::{OLDEST_NODE, mended_node};
 use relay::client::{Client, ClientError, is_ours};
-use relay::executor::{OLDEST_NODE, mended_node};
 use relay::server::{user_at_ipv6_loopback, user_name};
 use relay::{VERSION, bundled, how_to_start};
 use shared_protocol::http::{

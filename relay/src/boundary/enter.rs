@@ -106,7 +106,7 @@ fn apply(policy: &Policy) -> Result<Boundary, EnterError> {
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn filter_calls(policy: &Policy) -> Result<(), String> {
-    super::seccomp::apply(policy.datagrams)
+    crate::boundary::seccomp::apply(policy.datagrams)
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -10,8 +10,8 @@ use std::process::Stdio;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
-use super::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
-use super::worker::Start;
+use super::process::Start;
+use crate::agents::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
 
 /// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline, and 6 the launcher, which is
 /// executed through this shell's descriptor, so that the worker itself does not have it. Some shells
@@ -29,7 +29,7 @@ wait $worker
 /// How much of what a worker says on standard error is kept.
 const LAST_WORDS: usize = 4096;
 
-pub(super) fn command(start: &Start<'_>) -> Command {
+pub(crate) fn command(start: &Start<'_>) -> Command {
     let mut command = Command::new("/bin/sh");
     command
         .args(["-c", SUPERVISE, "playwriter-worker"])
@@ -78,7 +78,7 @@ fn node_options(start: &Start<'_>) -> Vec<OsString> {
 }
 
 /// Reads to the end, and keeps the last part.
-pub(super) async fn listen(stderr: Option<tokio::process::ChildStderr>) -> String {
+pub(crate) async fn listen(stderr: Option<tokio::process::ChildStderr>) -> String {
     let mut words = Vec::new();
     let Some(mut stderr) = stderr else { return String::new() };
     let mut part = [0; LAST_WORDS];

@@ -10,15 +10,15 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::api::Image;
-use super::keys::Key;
+use super::command::{command, listen};
 use super::launcher::{Launch, Launcher, Registered};
-use super::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
-use super::outcome::Death;
+use super::node::Node;
 use super::pipe::{Pipe, PipeError};
-use super::process::{command, listen};
-use super::runtime::Node;
-use crate::sandbox::{Boundary, Ports};
+use crate::agents::api::Image;
+use crate::agents::keys::Key;
+use crate::agents::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
+use crate::agents::outcome::Death;
+use crate::boundary::{Boundary, Ports};
 use crate::system::descriptors::spawn_with;
 
 /// How much of what code says is kept while it runs, in bytes: workers pass on no more than 10 000
@@ -26,24 +26,24 @@ use crate::system::descriptors::spawn_with;
 const MAX_SAID: usize = 64 * 1024;
 
 /// What a worker is started with.
-pub(super) struct Start<'a> {
-    pub(super) node: &'a Node,
+pub(crate) struct Start<'a> {
+    pub(crate) node: &'a Node,
     /// Its program, which what is on the PATH may only lead to.
-    pub(super) program: &'a Path,
-    pub(super) launch: Launch,
-    pub(super) launcher: &'a Launcher,
-    pub(super) scripts: &'a Path,
-    pub(super) playwright: &'a Path,
-    pub(super) folder: &'a Path,
-    pub(super) temporary: &'a Path,
-    pub(super) endpoint: String,
-    pub(super) key: Key,
-    pub(super) closing: watch::Receiver<bool>,
+    pub(crate) program: &'a Path,
+    pub(crate) launch: Launch,
+    pub(crate) launcher: &'a Launcher,
+    pub(crate) scripts: &'a Path,
+    pub(crate) playwright: &'a Path,
+    pub(crate) folder: &'a Path,
+    pub(crate) temporary: &'a Path,
+    pub(crate) endpoint: String,
+    pub(crate) key: Key,
+    pub(crate) closing: watch::Receiver<bool>,
 }
 
 /// A process that runs code. Dropping it ends it.
 #[derive(Debug)]
-pub(super) struct Worker {
+pub(crate) struct Worker {
     supervisor: Child,
     lifeline: Option<std::io::PipeWriter>,
     last_words: Option<tokio::task::JoinHandle<String>>,
@@ -58,21 +58,21 @@ pub(super) struct Worker {
 
 /// What came of a call.
 #[derive(Debug, Deserialize)]
-pub(super) struct Done {
-    pub(super) failed: bool,
+pub(crate) struct Done {
+    pub(crate) failed: bool,
     #[serde(default)]
-    pub(super) notes: Vec<String>,
-    pub(super) text: String,
-    pub(super) images: Vec<Image>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) text: String,
+    pub(crate) images: Vec<Image>,
 }
 
 /// How a call ended early.
-pub(super) struct Broken {
-    pub(super) death: Death,
+pub(crate) struct Broken {
+    pub(crate) death: Death,
     /// What the code said until then.
-    pub(super) said: String,
+    pub(crate) said: String,
     /// Whether the worker had taken the code by then.
-    pub(super) had_received: bool,
+    pub(crate) had_received: bool,
 }
 
 #[derive(Serialize)]
@@ -145,7 +145,7 @@ impl Worker {
     /// # Errors
     ///
     /// Says in a sentence why there is none.
-    pub(super) async fn start(start: Start<'_>) -> Result<Self, String> {
+    pub(crate) async fn start(start: Start<'_>) -> Result<Self, String> {
         let failed = |error: std::io::Error| format!("cannot start Node.js: {error}");
         let (for_worker, from_us) = std::io::pipe().map_err(failed)?;
         let (from_worker, for_us) = std::io::pipe().map_err(failed)?;
@@ -233,7 +233,7 @@ impl Worker {
     /// # Errors
     ///
     /// After one, the worker is of no use any more.
-    pub(super) async fn call(
+    pub(crate) async fn call(
         &mut self,
         code: &str,
         limit: Duration,
@@ -324,7 +324,7 @@ impl Worker {
     }
 
     /// Whether it answers while it has nothing to do.
-    pub(super) async fn is_well(&mut self) -> bool {
+    pub(crate) async fn is_well(&mut self) -> bool {
         if !self.is_quiet() {
             return false;
         }
@@ -339,12 +339,12 @@ impl Worker {
     }
 
     /// Whether it waits for the next call, as far as can be told.
-    pub(super) fn is_quiet(&mut self) -> bool {
+    pub(crate) fn is_quiet(&mut self) -> bool {
         self.pipe.is_quiet()
     }
 
     /// Ends the process and gives its exit code and last words.
-    pub(super) async fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) async fn end(mut self) -> (Option<i32>, String) {
         self.bury().await
     }
 

@@ -11,9 +11,9 @@ use serde::Deserialize;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::limits::START;
 use super::playwright::{OLDEST, VERSION};
-use crate::sandbox::NodeFiles;
+use crate::agents::limits::START;
+use crate::boundary::NodeFiles;
 
 /// The oldest Node.js that can keep code from files.
 pub const OLDEST_NODE: u32 = 20;
@@ -71,14 +71,14 @@ pub enum RuntimeError {
 
 /// The Node.js of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) program: PathBuf,
-    pub(super) version: (u32, u32),
+pub(crate) struct Node {
+    pub(crate) program: PathBuf,
+    pub(crate) version: (u32, u32),
 }
 
 impl Node {
     /// Finds it. Another may be in its place than the last time: a relay lives long.
-    pub(super) async fn find() -> Result<Self, RuntimeError> {
+    pub(crate) async fn find() -> Result<Self, RuntimeError> {
         Self::find_in(&std::env::var_os("PATH").unwrap_or_default()).await
     }
 
@@ -100,7 +100,7 @@ impl Node {
 
     /// The option was renamed when it was no longer an experiment, and later took the network away
     /// too, without which there is no way to the relay.
-    pub(super) fn permissions(&self) -> &'static [&'static str] {
+    pub(crate) fn permissions(&self) -> &'static [&'static str] {
         match self.version {
             (25.., _) => &["--permission", "--allow-net"],
             (24, _) | (23, 5..) | (22, 13..) => &["--permission"],
@@ -124,7 +124,7 @@ struct Asked {
 
 impl Node {
     /// Returns the files that it needs, as it tells them itself.
-    pub(super) async fn files(&self) -> Result<NodeFiles, RuntimeError> {
+    pub(crate) async fn files(&self) -> Result<NodeFiles, RuntimeError> {
         #[derive(Deserialize)]
         struct Told {
             program: PathBuf,
@@ -176,14 +176,14 @@ fn version(said: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns the program of a name that is first on a PATH.
-pub(super) fn program(name: &str, path: &OsStr) -> Option<PathBuf> {
+pub(crate) fn program(name: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake_program;
     use super::*;
+    use crate::agents::fake_program;
 
     #[test]
     fn node_is_asked_for_permissions_in_its_own_words() {

@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::SandboxStatus;
 
-use super::ExecutorOptions;
-use super::place::Doors;
+use super::environment::Doors;
+use crate::agents::ExecutorOptions;
+use crate::boundary::{AgentsNetwork, Boundary, NodeFiles, Policy, Ports, SandboxMode};
 use crate::relay_file;
-use crate::sandbox::{AgentsNetwork, Boundary, NodeFiles, Policy, Ports, SandboxMode};
 
 const NO_LAUNCHER: &str =
     "the relay runs as a library without a launcher (ExecutorOptions::launcher)";
 
 /// Starts workers inside of the boundary.
 #[derive(Debug)]
-pub(super) struct Launcher {
+pub(crate) struct Launcher {
     /// The program that applies the boundary, opened when the relay started: what is installed in
     /// its place later is another version.
     program: Option<File>,
@@ -37,27 +37,27 @@ pub(super) struct Launcher {
 
 /// What stands before Node.js on the command line of a worker.
 #[derive(Debug)]
-pub(super) struct Launch {
-    pub(super) words: Vec<OsString>,
+pub(crate) struct Launch {
+    pub(crate) words: Vec<OsString>,
     /// For descriptor 6.
-    pub(super) program: Option<File>,
+    pub(crate) program: Option<File>,
     /// What is in force without a report.
-    pub(super) boundary: Boundary,
+    pub(crate) boundary: Boundary,
 }
 
 /// The workers that run, by their process, and whether the system keeps them from the relay's ports.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Mutex<BTreeMap<u32, bool>>>);
+pub(crate) struct Running(Arc<Mutex<BTreeMap<u32, bool>>>);
 
 /// One of them, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Registered {
+pub(crate) struct Registered {
     process: u32,
     running: Running,
 }
 
 impl Launcher {
-    pub(super) fn new(options: &ExecutorOptions, doors: Doors, folder: Option<PathBuf>) -> Self {
+    pub(crate) fn new(options: &ExecutorOptions, doors: Doors, folder: Option<PathBuf>) -> Self {
         let program = options.launcher.as_deref().and_then(|path| match File::open(path) {
             Ok(program) => Some(program),
             Err(error) => {
@@ -79,17 +79,17 @@ impl Launcher {
     }
 
     /// Returns whether anything but JavaScript keeps code in.
-    pub(super) fn has_program(&self) -> bool {
+    pub(crate) fn has_program(&self) -> bool {
         self.program.is_some()
     }
 
-    pub(super) fn running(&self) -> &Running {
+    pub(crate) fn running(&self) -> &Running {
         &self.running
     }
 
     /// Returns the ports that code may connect to: that of workers, and those of the network that the
     /// user chose, but for the ports of relays.
-    pub(super) fn ports(&self) -> Vec<Ports> {
+    pub(crate) fn ports(&self) -> Vec<Ports> {
         let workers = self.doors.workers.port();
         let mut closed = BTreeSet::from([DEFAULT_PORT, self.doors.others]);
         closed.extend(self.folder.as_deref().map(relay_file::ports).unwrap_or_default());
@@ -100,7 +100,7 @@ impl Launcher {
         ports
     }
 
-    pub(super) fn has_datagrams(&self) -> bool {
+    pub(crate) fn has_datagrams(&self) -> bool {
         self.network.has_datagrams()
     }
 
@@ -109,7 +109,7 @@ impl Launcher {
     /// # Errors
     ///
     /// Says why it cannot be.
-    pub(super) fn launch(
+    pub(crate) fn launch(
         &self,
         node: Option<&NodeFiles>,
         code: &[&Path],
@@ -129,13 +129,13 @@ impl Launcher {
 
     #[cfg(target_os = "macos")]
     fn launch_with(&self, policy: &Policy, _program: &File) -> Result<Launch, String> {
-        if !crate::sandbox::is_available() {
+        if !crate::boundary::is_available() {
             let boundary = Boundary::none("sandbox-exec does not work here");
             return Ok(Launch { words: Vec::new(), program: None, boundary });
         }
         let mut relays = self.folder.as_deref().map(relay_file::ports).unwrap_or_default();
         relays.extend([DEFAULT_PORT, self.doors.others]);
-        let words = crate::sandbox::launch(policy, self.doors.workers.port(), &relays);
+        let words = crate::boundary::launch(policy, self.doors.workers.port(), &relays);
         let boundary = Boundary { seatbelt: true, ..Boundary::default() };
         Ok(Launch { words, program: None, boundary })
     }
@@ -158,7 +158,7 @@ impl Launcher {
     /// # Errors
     ///
     /// Says what is missing.
-    pub(super) fn accept(&self, boundary: &Boundary) -> Result<(), String> {
+    pub(crate) fn accept(&self, boundary: &Boundary) -> Result<(), String> {
         *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(boundary.clone());
         if boundary.is_whole(&self.network) {
             return Ok(());
@@ -174,7 +174,7 @@ impl Launcher {
     }
 
     /// Returns what is enforced, as the last worker told, or as a process tells that is started for it.
-    pub(super) async fn status(&self) -> SandboxStatus {
+    pub(crate) async fn status(&self) -> SandboxStatus {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let boundary = match found {
             Some(boundary) => boundary,
@@ -193,7 +193,7 @@ impl Launcher {
 
     #[cfg(target_os = "macos")]
     async fn tried(&self) -> Boundary {
-        match self.program.is_some() && crate::sandbox::is_available() {
+        match self.program.is_some() && crate::boundary::is_available() {
             true => Boundary { seatbelt: true, ..Boundary::default() },
             false => Boundary::none(NO_LAUNCHER),
         }
@@ -204,7 +204,7 @@ impl Launcher {
         let Some(program) = &self.program else { return Boundary::none(NO_LAUNCHER) };
         let newest_landlock = self.newest_landlock;
         let policy = Policy {
-            protocol: crate::sandbox::PROTOCOL,
+            protocol: crate::boundary::PROTOCOL,
             newest_landlock,
             datagrams: true,
             ..Policy::default()
@@ -217,13 +217,13 @@ impl Launcher {
 }
 
 impl Running {
-    pub(super) fn register(&self, process: u32, has_ports: bool) -> Registered {
+    pub(crate) fn register(&self, process: u32, has_ports: bool) -> Registered {
         self.lock().insert(process, has_ports);
         Registered { process, running: self.clone() }
     }
 
     /// Returns whether a worker that the system does not keep from the relay's ports holds a socket.
-    pub(super) fn holds_socket(&self, inode: u64) -> bool {
+    pub(crate) fn holds_socket(&self, inode: u64) -> bool {
         let name = format!("socket:[{inode}]");
         let holds = |process: &u32| {
             let open = fs::read_dir(format!("/proc/{process}/fd"));
@@ -259,8 +259,8 @@ mod trial {
     use tokio::process::Command;
     use tokio::time::timeout;
 
-    use super::super::limits::START;
-    use crate::sandbox::{Boundary, Policy};
+    use crate::agents::limits::START;
+    use crate::boundary::{Boundary, Policy};
     use crate::system::descriptors::spawn_with;
 
     #[derive(Deserialize)]
@@ -268,7 +268,7 @@ mod trial {
         boundary: Boundary,
     }
 
-    pub(super) async fn of(program: &File, policy: &Policy) -> io::Result<Boundary> {
+    pub(crate) async fn of(program: &File, policy: &Policy) -> io::Result<Boundary> {
         let mut command = Command::new("/proc/self/fd/6");
         command
             .arg("worker-exec")

@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe;
 
-use super::limits::MAX_ANSWER;
+use crate::agents::limits::MAX_ANSWER;
 
 #[derive(Debug)]
-pub(super) struct Pipe {
+pub(crate) struct Pipe {
     sender: pipe::Sender,
     receiver: BufReader<pipe::Receiver>,
     /// What has come of the next message.
@@ -22,7 +22,7 @@ pub(super) struct Pipe {
 
 /// Why nothing more comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PipeError {
+pub(crate) enum PipeError {
     /// The other end is gone.
     Closed,
     /// It said what cannot be used.
@@ -30,7 +30,7 @@ pub(super) enum PipeError {
 }
 
 impl Pipe {
-    pub(super) fn new(sender: OwnedFd, receiver: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn new(sender: OwnedFd, receiver: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             sender: pipe::Sender::from_owned_fd(sender)?,
             receiver: BufReader::new(pipe::Receiver::from_owned_fd(receiver)?),
@@ -38,7 +38,7 @@ impl Pipe {
         })
     }
 
-    pub(super) async fn send(&mut self, message: &impl Serialize) -> Result<(), PipeError> {
+    pub(crate) async fn send(&mut self, message: &impl Serialize) -> Result<(), PipeError> {
         let unwritable = |_| PipeError::Nonsense("a request cannot be written");
         let mut line = serde_json::to_vec(message).map_err(unwritable)?;
         line.push(b'\n');
@@ -46,7 +46,7 @@ impl Pipe {
     }
 
     /// The next message. Whoever stops waiting loses nothing of it.
-    pub(super) async fn receive<T: DeserializeOwned>(&mut self) -> Result<T, PipeError> {
+    pub(crate) async fn receive<T: DeserializeOwned>(&mut self) -> Result<T, PipeError> {
         loop {
             let bytes = self.receiver.fill_buf().await.map_err(|_| PipeError::Closed)?;
             if bytes.is_empty() {
@@ -67,7 +67,7 @@ impl Pipe {
     }
 
     /// Whether the other end is there and has not spoken out of turn, as far as can be told.
-    pub(super) fn is_quiet(&mut self) -> bool {
+    pub(crate) fn is_quiet(&mut self) -> bool {
         self.receiver.fill_buf().now_or_never().is_none()
     }
 }

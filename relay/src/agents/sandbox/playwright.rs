@@ -13,14 +13,14 @@ use semver::Version;
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 
-use super::runtime::RuntimeError;
+use super::node::RuntimeError;
 use install::install;
 
 /// The version that is installed.
-pub(super) const VERSION: &str = "1.65.0";
+pub(crate) const VERSION: &str = "1.65.0";
 
 /// The oldest whose snapshots have refs that locators understand.
-pub(super) const OLDEST: Version = Version::new(1, 52, 0);
+pub(crate) const OLDEST: Version = Version::new(1, 52, 0);
 
 /// Held by whoever installs it.
 static INSTALLING: Semaphore = Semaphore::const_new(1);
@@ -74,7 +74,7 @@ impl Playwright {
     }
 
     /// As [`Playwright::installed`], after a look at every file of it, once for each process.
-    pub(super) async fn known(playwriter: &Path) -> Result<Self, RuntimeError> {
+    pub(crate) async fn known(playwriter: &Path) -> Result<Self, RuntimeError> {
         let installed = Self::installed(playwriter).await?;
         let folder = installed.folder.clone();
         let looking = tokio::task::spawn_blocking(move || known::is_known(&folder));
@@ -118,7 +118,7 @@ impl Playwright {
 }
 
 /// Returns where Playwriter keeps its files. Never a folder that others can prepare.
-pub(super) fn home_folder() -> Result<PathBuf, RuntimeError> {
+pub(crate) fn home_folder() -> Result<PathBuf, RuntimeError> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     Ok(home.ok_or(RuntimeError::NoHome)?.join(".playwriter"))
 }

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 use super::api::{Execute, NewSession, Outcome, SessionInfo, SessionName};
 use super::limits::{FORGOTTEN, MAX_WAITING};
 use super::outcome::{Death, Loss};
-use super::place::Place;
-use super::worker::{Broken, Worker};
+use super::sandbox::environment::Place;
+use super::sandbox::process::{Broken, Worker};
 
 const CANCELLED: &str = "the call was cancelled";
 
@@ -330,11 +330,11 @@ mod tests {
     use tokio::time::timeout;
 
     use super::super::keys::Keys;
-    use super::super::launcher::Launcher;
     use super::super::limits::LOOK_BACK;
-    use super::super::place::Doors;
-    use super::super::runtime::Node;
-    use super::super::worker::Start;
+    use super::super::sandbox::environment::Doors;
+    use super::super::sandbox::launcher::Launcher;
+    use super::super::sandbox::node::Node;
+    use super::super::sandbox::process::Start;
     use super::super::{ExecutorOptions, fake_program};
     use super::*;
     use relay_core::Confinement;

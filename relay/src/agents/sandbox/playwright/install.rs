@@ -11,8 +11,8 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::{VERSION, known};
-use crate::executor::limits::INSTALL;
-use crate::executor::runtime::{RuntimeError, program};
+use crate::agents::limits::INSTALL;
+use crate::agents::sandbox::node::{RuntimeError, program};
 
 /// Installs beside the place and moves it there as a whole: others may be doing the same.
 pub(super) async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {

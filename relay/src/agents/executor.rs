@@ -1,21 +1,4 @@
-//! Runs agents' code against the user's browser: one worker process for each session.
-//!
-//! The relay never runs that code itself. Whatever it does, an endless loop, an exit, a flood of
-//! memory, ends its own worker and nothing else.
-
-mod api;
-mod keys;
-mod launcher;
-mod limits;
-mod outcome;
-mod pipe;
-mod place;
-mod playwright;
-mod process;
-mod runtime;
-mod scripts;
-mod session;
-mod worker;
+//! All sessions of a relay, and the calls that run in them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,20 +10,13 @@ use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use api::{Deleted, Sessions};
-pub use api::{Execute, Image, NewSession, Outcome, SessionInfo, SessionName};
-pub(crate) use keys::{Entry, Keys, Shown};
-pub(crate) use limits::MAX_SOCKETS;
-pub use limits::{DEFAULT_TIMEOUT, MAX_CODE, MAX_SESSIONS, MAX_TIMEOUT, longest};
-use limits::{FORGOTTEN, LOOK};
-pub(crate) use place::Doors;
-use place::Place;
-pub use playwright::Playwright;
-pub use runtime::{OLDEST_NODE, RuntimeError, mended_node};
-use session::Session;
-
-use crate::sandbox::{AgentsNetwork, SandboxMode};
-use crate::server::Browsers;
+use super::api::{Execute, NewSession, Outcome, SessionInfo, SessionName};
+use super::browsers::Browsers;
+use super::keys::Keys;
+use super::limits::{FORGOTTEN, LOOK, MAX_SESSIONS};
+use super::sandbox::environment::{Doors, Place};
+use super::session::Session;
+use crate::boundary::{AgentsNetwork, SandboxMode};
 
 /// Where an executor keeps its files, and what it runs.
 #[derive(Debug, Clone, Default)]
@@ -273,16 +249,4 @@ async fn look_after(shared: Weak<Shared>) {
         drop(executor);
         join_all(sessions.iter().map(|session| session.look_after())).await;
     }
-}
-
-/// A program that a test runs, written by another process: what this one writes cannot be run while
-/// another test, which is just starting a program, has inherited the open file.
-#[cfg(test)]
-fn fake_program(folder: &std::path::Path, name: &str, text: &str) -> PathBuf {
-    let (written, program) = (folder.join(format!("{name}.text")), folder.join(name));
-    std::fs::write(&written, text).unwrap();
-    let mut install = std::process::Command::new("install");
-    let installed = install.args(["-m", "700"]).args([&written, &program]).status().unwrap();
-    assert!(installed.success());
-    program
 }

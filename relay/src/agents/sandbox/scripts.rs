@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 macro_rules! scripts {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../worker/", $name)))),*]
+        [$(($name, include_str!(concat!("../../../worker/", $name)))),*]
     };
 }
 
@@ -34,7 +34,7 @@ const SCRIPTS: [(&str, &str); 20] = scripts![
 
 /// Writes the scripts out, for Node reads only files, and gives the folder. Each is replaced as a
 /// whole, since another worker may be reading it.
-pub(super) fn write(folder: &Path) -> io::Result<PathBuf> {
+pub(crate) fn write(folder: &Path) -> io::Result<PathBuf> {
     let folder = folder.join("worker").join(crate::VERSION);
     std::fs::create_dir_all(&folder)?;
     for (name, text) in SCRIPTS {

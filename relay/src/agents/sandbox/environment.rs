@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::watch;
 
-use super::api::{NewSession, SessionName};
-use super::keys::Keys;
 use super::launcher::Launcher;
+use super::node::{Node, RuntimeError};
 use super::playwright::{Playwright, home_folder};
-use super::runtime::{Node, RuntimeError};
-use super::worker::{Start, Worker};
-use super::{ExecutorOptions, scripts};
+use super::process::{Start, Worker};
+use super::scripts;
+use crate::agents::ExecutorOptions;
+use crate::agents::api::{NewSession, SessionName};
+use crate::agents::keys::Keys;
 use relay_core::Confinement;
 
 /// What all sessions of a relay have in common.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// `None` where the user has no home.
     folder: Option<PathBuf>,
     playwright: Option<PathBuf>,
@@ -36,7 +37,7 @@ pub(crate) struct Doors {
 }
 
 impl Place {
-    pub(super) fn new(
+    pub(crate) fn new(
         options: &ExecutorOptions,
         doors: Doors,
         keys: Keys,
@@ -48,18 +49,18 @@ impl Place {
         Self { folder, playwright, doors, launcher, keys, closing }
     }
 
-    pub(super) fn launcher(&self) -> &Launcher {
+    pub(crate) fn launcher(&self) -> &Launcher {
         &self.launcher
     }
 
     /// # Errors
     ///
     /// Says that there is no place for sessions' files.
-    pub(super) fn check_folder(&self) -> Result<&Path, String> {
+    pub(crate) fn check_folder(&self) -> Result<&Path, String> {
         self.folder.as_deref().ok_or_else(|| RuntimeError::NoHome.to_string())
     }
 
-    pub(super) fn folder_of(&self, session: &SessionName) -> PathBuf {
+    pub(crate) fn folder_of(&self, session: &SessionName) -> PathBuf {
         // Nothing can be made below a device.
         let folder = self.folder.as_deref().unwrap_or(Path::new("/dev/null"));
         folder.join("sessions").join(session.as_str())
@@ -70,7 +71,7 @@ impl Place {
     /// # Errors
     ///
     /// Says in a sentence why there is none.
-    pub(super) async fn start_worker(
+    pub(crate) async fn start_worker(
         &self,
         session: &SessionName,
         wanted: &NewSession,

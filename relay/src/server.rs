@@ -1,25 +1,10 @@
 //! Sockets and a clock around the pure [`Relay`]: one task owns it, everything else sends to it.
 
-mod accept;
-mod control;
-mod discovery;
-mod guard;
-mod json;
+mod access;
+mod http;
 mod listen;
 mod logger;
-mod mcp;
 mod options;
-mod pairing;
-mod peer;
-mod protocol;
-mod refusals;
-mod reply;
-mod routes;
-mod sessions;
-mod strangers;
-mod tokens;
-mod users;
-mod workers;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -50,21 +35,21 @@ use crate::system::own_socket::OwnSocket;
 pub use crate::system::users::user_name;
 pub use crate::trust::Token;
 use crate::trust::secret::Secret;
-use accept::Accept;
-use control::{Control, Others};
-use guard::Policy;
+use access::accept::Accept;
+use access::guard::Policy;
+use access::pairing::Pairing;
+pub use access::pairing::PairingMode;
+use access::peer::Peers;
+pub use access::peer::user_at_ipv6_loopback;
+use access::refusals::Refusals;
+use access::tokens::Tokens;
+use access::users::Users;
+pub use access::users::{AllowedUser, NoSuchUser};
+use http::control::{Control, Others};
 use listen::Listening;
 pub use logger::Logger;
 pub use options::{RelayOptions, RelayServerOptions};
-use pairing::Pairing;
-pub use pairing::PairingMode;
-use peer::Peers;
-pub use peer::user_at_ipv6_loopback;
-use refusals::Refusals;
 use relay_core::{Input, Relay};
-use tokens::Tokens;
-use users::Users;
-pub use users::{AllowedUser, NoSuchUser};
 
 /// How long sockets may take to say goodbye when the relay stops.
 const GOODBYE: Duration = Duration::from_secs(2);
@@ -183,12 +168,13 @@ impl RelayServer {
             executor: executor.clone(),
         };
         let agents = executor.clone();
-        let routes = routes::routes(handle.clone(), policy, control, version, agents, pairing);
+        let routes =
+            http::routes::routes(handle.clone(), policy, control, version, agents, pairing);
         let routes = routes.map(Reply::into_response).boxed();
         let (stop, stopped) = oneshot::channel::<()>();
         // Told or dropped: either way nobody wants the relay any more.
         let stopped = stopped.map(drop).boxed().shared();
-        let places = accept::places();
+        let places = access::accept::places();
         let accept = Accept { routes, peers, users, refusals, places, stopped: stopped.clone() };
         // Whoever has sent half a request, or does not read the answer, holds nobody up for longer.
         let own = [&options.note, &options.secret, &options.executor.folder];
@@ -202,7 +188,7 @@ impl RelayServer {
         };
         let serving = listeners.into_iter().map(move |listener| accept.clone().serve(listener));
         let serving = future::join(join_all(serving), serving_own);
-        let serving_workers = workers::serve(for_workers, handle.clone(), keys);
+        let serving_workers = http::sandbox_port::serve(for_workers, handle.clone(), keys);
         let serving_workers = future::select(Box::pin(serving_workers), workers_stopped);
         let serving = async move {
             tokio::select! {

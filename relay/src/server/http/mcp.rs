@@ -18,9 +18,11 @@ use warp::http::header::CONTENT_TYPE;
 use warp::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use warp::{Filter, Rejection};
 
-use super::guard::{Caller, Door, Policy, Refusal, admitted, caller};
 use crate::agents::{Executor, MAX_CODE, SessionName};
 use crate::mcp::{Backend, Mcp};
+use crate::server::access::Door;
+use crate::server::access::caller::{Caller, caller};
+use crate::server::access::guard::{Policy, Refusal, admitted};
 use calls::{Calls, Envelope};
 
 /// Code as JSON, in which a character takes up to six bytes, and what is around it.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use shared_protocol::http::RefusedUser;
 use tokio::time::Instant;
 
-use super::guard::Door;
+use super::Door;
 use super::peer::User;
 
 /// How often the log tells of the same.

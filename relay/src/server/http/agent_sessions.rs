@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::guard::{Door, Policy, admitted};
-use super::reply;
-use super::reply::{Body, text};
+use super::reply::{self, Body, text};
 use crate::agents::{Deleted, Execute, Executor, MAX_CODE, NewSession, SessionName, Sessions};
+use crate::server::access::Door;
+use crate::server::access::guard::{Policy, admitted};
 
 /// Code as JSON, in which a character takes up to six bytes.
 const MAX_BODY: u64 = 6 * MAX_CODE as u64 + 64 * 1024;

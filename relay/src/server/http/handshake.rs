@@ -15,21 +15,22 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
-use super::{Pairing, files};
+use crate::server::access::pairing::Pairing;
+use crate::trust::pairing as files;
 use crate::trust::pairing::Known;
 
 /// How long an extension may take for its answer, and a socket to be written or closed.
 const STEP: Duration = Duration::from_secs(5);
 
 /// An extension that has shown its key.
-pub(super) struct Proven {
-    pub(super) socket: WebSocket,
-    pub(super) hello: ExtensionHello,
+pub(crate) struct Proven {
+    pub(crate) socket: WebSocket,
+    pub(crate) hello: ExtensionHello,
 }
 
 /// Proves this relay to an extension, and lets it prove itself. `None` if it has not, or if it came with
 /// a code: then it has a key, with which it comes again.
-pub(super) async fn shake(
+pub(crate) async fn shake(
     mut socket: WebSocket,
     knock: &Knock,
     pairing: &Pairing,

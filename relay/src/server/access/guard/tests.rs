@@ -1,6 +1,7 @@
 use super::*;
-use crate::server::peer::{Identity, Standing};
-use crate::server::users::AllowedUser;
+use crate::server::access::caller::{EXTENSIONS, FORM_TYPES};
+use crate::server::access::peer::{Identity, Standing};
+use crate::server::access::users::AllowedUser;
 
 const HOST: (&str, &str) = ("host", "127.0.0.1:19988");
 

@@ -4,41 +4,22 @@
 //! place of either side in between. Nothing of the handshake is kept, and what is known of keys is read
 //! from the disk each time.
 
-mod handshake;
-
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use shared_protocol::http::RELAY_NAME;
-use shared_protocol::pairing::{KeyId, Knock, RelayHello, VERSION};
+use shared_protocol::pairing::{KeyId, RelayHello, VERSION};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
-use warp::Reply;
-use warp::http::StatusCode;
-use warp::reply::Response;
-use warp::ws::Ws;
 
-use super::guard::Policy;
-use super::listen::Since;
-use super::peer::Remote;
-use super::reply::text;
-use super::routes::upgraded;
-use crate::event_loop::handle::{Event, Handle, Peer};
-use crate::event_loop::socket;
-use crate::event_loop::socket::MAX_MESSAGE;
+use super::since::Since;
 use crate::trust::pairing as files;
-use handshake::Proven;
-use relay_core::Input;
 
 /// How many handshakes may be unfinished at once: of this user, and of all others together.
 const MAX_OURS: usize = 64;
 const MAX_OTHERS: usize = 8;
-
-/// How much is read of an extension before it has proven itself. What it says next may be read in one
-/// go with its proof.
-const MAX_UNPROVEN: u64 = 256 * 1024;
 
 /// How often it is looked whether the key of a connected extension is still good.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
@@ -66,11 +47,11 @@ pub enum PairingMode {
 #[derive(Debug)]
 pub(crate) struct Pairing {
     /// Where the secret of the user is.
-    home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     mode: PairingMode,
     /// Where the relay listens, which is part of every proof.
-    port: u16,
-    listening: Since,
+    pub(crate) port: u16,
+    pub(crate) listening: Since,
     ours: Arc<Semaphore>,
     others: Arc<Semaphore>,
     refused: Mutex<Refused>,
@@ -81,15 +62,6 @@ pub(crate) struct Pairing {
 struct Refused {
     unknown_key: Option<Instant>,
     not_paired: Option<Instant>,
-}
-
-/// An extension at the door that wants to prove itself.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) knock: Knock,
-    pub(crate) user_agent: String,
-    pub(crate) remote: Remote,
-    pub(crate) policy: Arc<Policy>,
 }
 
 impl Pairing {
@@ -157,17 +129,17 @@ impl Pairing {
         *last = Some(Instant::now());
     }
 
-    fn unknown_key(&self) {
+    pub(crate) fn unknown_key(&self) {
         self.note(|refused| &mut refused.unknown_key, "its key is not known");
     }
 
-    fn place(&self, is_of_this_user: bool) -> Option<OwnedSemaphorePermit> {
+    pub(crate) fn place(&self, is_of_this_user: bool) -> Option<OwnedSemaphorePermit> {
         let places = if is_of_this_user { &self.ours } else { &self.others };
         Arc::clone(places).try_acquire_owned().ok()
     }
 
     /// Completes when the key of a connected extension is not good any more.
-    async fn key_ended(&self, kid: KeyId) {
+    pub(crate) async fn key_ended(&self, kid: KeyId) {
         loop {
             sleep(LOOK_AGAIN).await;
             let Some(home) = self.home.clone() else { return };
@@ -178,48 +150,11 @@ impl Pairing {
         }
     }
 
-    async fn remember(&self, install_id: Option<String>, kid: KeyId) {
+    pub(crate) async fn remember(&self, install_id: Option<String>, kid: KeyId) {
         let (Some(home), Some(install_id)) = (self.home.clone(), install_id) else { return };
         let kept = spawn_blocking(move || files::remember_proven(&home, &install_id, kid)).await;
         if let Ok(Err(error)) = kept {
             tracing::warn!(%error, "it cannot be kept that an extension has proven itself");
         }
     }
-}
-
-/// Lets an extension prove itself, and serves it if it has.
-pub(crate) fn knocked(
-    handle: &Handle,
-    pairing: &Arc<Pairing>,
-    ws: Ws,
-    Entry { knock, user_agent, remote, policy }: Entry,
-) -> Response {
-    let Some(place) = pairing.place(policy.is_known(&remote)) else {
-        let reason = "too many extensions are proving themselves";
-        return text(StatusCode::SERVICE_UNAVAILABLE, reason).into_response();
-    };
-    let (handle, pairing) = (handle.clone(), Arc::clone(pairing));
-    let upgraded = upgraded(ws, MAX_MESSAGE, move |socket| async move {
-        // What is longer would have to be kept before it could be refused.
-        remote.allowance().limit(MAX_UNPROVEN);
-        let proven = handshake::shake(socket, &knock, &pairing).await;
-        drop(place);
-        let Some(Proven { socket, hello }) = proven else { return };
-        remote.allowance().lift();
-        policy.extension_proved_itself(&remote);
-        // Before it is there: nobody may take its place from now on.
-        pairing.remember(hello.install_id.clone(), knock.kid).await;
-        let connection = handle.next_connection();
-        let peer = Peer::Extension(connection);
-        let connected = Input::ExtensionConnected { connection, hello, user_agent, proven: true };
-        tokio::select! {
-            () = socket::run(socket, handle.clone(), peer, connected) => {}
-            () = pairing.key_ended(knock.kid) => {
-                tracing::info!(%connection, "the key of an extension is not good any more");
-                // The event loop may have ended.
-                drop(handle.tell(Event::Input(peer.disconnected())).await);
-            }
-        }
-    });
-    upgraded.into_response()
 }

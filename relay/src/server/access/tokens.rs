@@ -6,7 +6,8 @@
 
 use std::path::PathBuf;
 
-use super::guard::{Caller, Door};
+use super::Door;
+use super::caller::Caller;
 use crate::trust::Token;
 use crate::trust::secret::Secret;
 

@@ -6,21 +6,21 @@
 //! ([`Tokens`]) keep other programs and other machines out.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use shared_protocol::ExtensionId;
 use tokio::time::sleep;
-use warp::http::{HeaderMap, HeaderName, StatusCode};
+use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::listen::Since;
+use super::Door;
+use super::caller::{Caller, OWN_NAMES, address_in, caller, host_name, is_ours};
 use super::peer::{Remote, User};
 use super::refusals::{Kind, Refusals};
+use super::since::Since;
 use super::tokens::Tokens;
 use super::users::Users;
 use crate::agents::Executor;
@@ -29,42 +29,6 @@ use crate::trust::proof::Nonce;
 use crate::trust::secret::Secret;
 use crate::trust::token;
 
-/// Ours (the `key` in `extension-shell/manifest.json`), and the two in the field.
-const EXTENSIONS: [&str; 3] =
-    [crate::EXTENSION_ID, "jfeammnjpkecdekppnclgkkffahnhfhe", "pebbngnfojnignonigcnkdilknapkgid"];
-
-/// What a web page may send across origins without asking first.
-const FORM_TYPES: [&str; 3] =
-    ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
-
-/// What this machine calls itself.
-const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-
-/// What a proxy adds to what it passes on.
-const FORWARDED: [&str; 18] = [
-    "forwarded",
-    "via",
-    "x-real-ip",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-remote-ip",
-    "x-original-forwarded-for",
-    "x-original-host",
-    "x-envoy-external-address",
-    "x-azure-clientip",
-    "x-appengine-user-ip",
-    "true-client-ip",
-    "client-ip",
-    "cf-connecting-ip",
-    "fastly-client-ip",
-    "fly-client-ip",
-    "cdn-loop",
-    "forwarded-for",
-];
-
-/// How the names of most of the headers begin that a proxy adds.
-const FORWARDED_AS: &str = "x-forwarded";
-
 /// How long the answer to a wrong token takes. Those who have shown nothing are few, so that nobody can
 /// try many at once.
 const WRONG_TOKEN: Duration = Duration::from_millis(500);
@@ -72,44 +36,6 @@ const WRONG_TOKEN: Duration = Duration::from_millis(500);
 const NO_PAGES: &str = "web pages may not talk to the relay";
 
 const NO_BROWSERS: &str = "only programs may ask for this, not a browser";
-
-/// Which door a request knocks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Door {
-    /// The extension's socket: only an extension of ours, in a browser on this machine.
-    Extension,
-    /// As [`Door::Extension`], for one that is about to prove itself, whatever its user.
-    Proof,
-    /// What such an extension asks before that. It tells nothing about the relay but what it is.
-    Hello,
-    /// What the extension asks before it connects. It has no token, and Chrome sends no `Origin`
-    /// with what an extension fetches, so anybody on this machine may ask.
-    Doorbell,
-    /// Programs of this user: anything that is no web page.
-    Client,
-    /// As [`Door::Client`], for requests that open and close tabs.
-    Change,
-    /// As [`Door::Change`], for requests that run agents' code: a token is always needed.
-    Agents,
-    /// As [`Door::Change`], for whoever started the relay: on this machine, with the key that only
-    /// this user can read, in place of the token.
-    Owner,
-}
-
-impl Door {
-    /// Returns true for doors at which a proof is asked for, so that the user does not matter.
-    fn is_open_to_other_users(self) -> bool {
-        match self {
-            Self::Proof | Self::Hello => true,
-            Self::Extension
-            | Self::Doorbell
-            | Self::Client
-            | Self::Change
-            | Self::Agents
-            | Self::Owner => false,
-        }
-    }
-}
 
 /// Under which names the relay may be called, and what must be shown.
 #[derive(Debug, Clone)]
@@ -130,15 +56,6 @@ pub(crate) struct Policy {
     proven_on_windows: Arc<AtomicBool>,
     /// Whose workers may have to be kept out.
     workers: Option<Executor>,
-}
-
-/// What is known of a request before it is let in.
-#[derive(Debug, Clone)]
-pub(crate) struct Caller {
-    headers: HeaderMap,
-    pub(crate) query: String,
-    path: String,
-    pub(crate) remote: Remote,
 }
 
 /// Why a request was not let in.
@@ -163,20 +80,6 @@ pub(crate) fn admitted(
             async move { policy.admit(door, &caller).await }
         })
         .untuple_one()
-}
-
-/// Who knocks.
-pub(crate) fn caller() -> impl Filter<Extract = (Caller,), Error = Infallible> + Clone {
-    let query = warp::query::raw().or_else(|_| async { Ok::<_, Infallible>((String::new(),)) });
-    let remote = warp::ext::optional::<Remote>();
-    warp::header::headers_cloned().and(query).and(warp::path::full()).and(remote).map(
-        |headers, query, path: warp::path::FullPath, remote: Option<Remote>| Caller {
-            headers,
-            query,
-            path: path.as_str().to_owned(),
-            remote: remote.unwrap_or_else(Remote::nowhere),
-        },
-    )
 }
 
 impl Policy {
@@ -414,66 +317,6 @@ impl Policy {
         self.hosts.iter().any(|allowed| name.eq_ignore_ascii_case(allowed))
             || (self.any_address && is_address())
     }
-}
-
-impl Caller {
-    /// Whether the request shows a token, in its header or in its address.
-    pub(crate) fn shows(&self, token: &Token) -> bool {
-        token.is_shown(&self.headers, &self.query)
-    }
-
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-
-    /// A proxy on this machine speaks for others: what it passes on is not of this machine.
-    fn is_on_this_machine(&self) -> bool {
-        let calls_it_own =
-            |host| OWN_NAMES.iter().any(|name| host_name(host).eq_ignore_ascii_case(name));
-        self.remote.is_loopback()
-            && self.header("host").is_some_and(calls_it_own)
-            && !self.headers.keys().map(HeaderName::as_str).any(is_of_a_proxy)
-    }
-
-    /// Browsers say for whom they ask; other programs send no such header.
-    fn is_a_browser(&self) -> bool {
-        self.headers.contains_key("sec-fetch-site")
-    }
-
-    /// Whether no page has made a browser ask.
-    fn is_same_site(&self) -> bool {
-        self.headers.get("sec-fetch-site").is_none_or(|site| site == "none")
-    }
-
-    fn sends_a_form(&self) -> bool {
-        let Some(kind) = self.header("content-type") else { return false };
-        let kind = kind.split(';').next().unwrap_or_default().trim();
-        FORM_TYPES.iter().any(|form| kind.eq_ignore_ascii_case(form))
-    }
-}
-
-fn is_of_a_proxy(header: &str) -> bool {
-    header.starts_with(FORWARDED_AS) || FORWARDED.contains(&header)
-}
-
-fn is_ours(origin: &str) -> bool {
-    origin
-        .strip_prefix("chrome-extension://")
-        .is_some_and(|id| EXTENSIONS.map(ExtensionId::new).contains(&ExtensionId::new(id)))
-}
-
-/// The name in a `Host` header, without the port.
-fn host_name(host: &str) -> &str {
-    match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
-        Some(_) | None => host,
-    }
-}
-
-/// The address that a host is, with or without brackets, if it is none to be looked up.
-pub(crate) fn address_in(host: &str) -> Option<IpAddr> {
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    bare.parse().ok()
 }
 
 fn forbidden(reason: &'static str) -> Refusal {

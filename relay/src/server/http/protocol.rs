@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use flate2::read::GzDecoder;
 
-const COMPRESSED: &[u8] = include_bytes!("../../protocol/protocol.json.gz");
+const COMPRESSED: &[u8] = include_bytes!("../../../protocol/protocol.json.gz");
 
 /// The protocol's JSON text. It is asked for once per client at most, so it is not kept unpacked.
 pub(crate) fn text() -> io::Result<String> {

@@ -9,13 +9,13 @@ use shared_protocol::{Payload as _, TargetId};
 use warp::http::{Method, StatusCode};
 use warp::{Filter, Rejection};
 
-use super::discovery;
-use super::discovery::{Address, wishes};
-use super::guard::{Caller, Door, Policy, caller};
+use super::discovery::{self, Address, wishes};
 use super::protocol;
-use super::reply;
-use super::reply::{Body, text};
+use super::reply::{self, Body, text};
 use crate::event_loop::handle::Handle;
+use crate::server::access::Door;
+use crate::server::access::caller::{Caller, caller};
+use crate::server::access::guard::Policy;
 use relay_core::cdp::Error;
 
 /// What follows `/json`.

@@ -15,12 +15,12 @@ use tokio::time::{sleep, timeout};
 use warp::http::{HeaderMap, StatusCode};
 use warp::{Filter, Rejection, Reply};
 
-use super::peer::Standing;
+use super::clients::{ClientPath, ClientQuery, Entering, client_entered};
 use super::reply::text;
-use super::routes::{ClientPath, ClientQuery, Entering, client_entered};
-use super::strangers::{PATIENCE, Strangers, Who};
 use crate::agents::{Keys, MAX_SOCKETS, Shown};
 use crate::event_loop::handle::Handle;
+use crate::server::access::peer::Standing;
+use crate::server::access::strangers::{PATIENCE, Strangers, Who};
 
 const NO_KEY: &str = "only workers of the relay may connect here";
 

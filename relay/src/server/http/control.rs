@@ -8,15 +8,16 @@ use tokio::sync::Notify;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::guard::{Caller, Door, Policy, admitted, caller};
-use super::pairing::Pairing;
-use super::peer::Peers;
-use super::refusals::Refusals;
-use super::reply;
-use super::reply::{Body, text};
+use super::reply::{self, Body, text};
 use crate::agents::Executor;
 use crate::event_loop::handle::{Event, Handle};
 use crate::relay_file::Pen;
+use crate::server::access::Door;
+use crate::server::access::caller::{Caller, caller};
+use crate::server::access::guard::{Policy, admitted};
+use crate::server::access::pairing::Pairing;
+use crate::server::access::peer::Peers;
+use crate::server::access::refusals::Refusals;
 use relay_core::{Input, Relay};
 
 /// More than any request here has to say.

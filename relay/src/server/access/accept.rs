@@ -32,7 +32,8 @@ use super::refusals::Refusals;
 use super::strangers::{PATIENCE, Strangers, Who};
 use super::users::Users;
 use crate::system::descriptors;
-use crate::system::own_socket::{self, OwnSocket};
+use crate::system::own_socket;
+use crate::system::own_socket::OwnSocket;
 
 /// How many connections there may be of each kind that have shown nothing, at each address that the
 /// relay listens on.

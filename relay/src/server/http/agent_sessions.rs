@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::reply::{self, Body, text};
+use super::reply;
+use super::reply::{Body, text};
 use crate::agents::{Deleted, Execute, Executor, MAX_CODE, NewSession, SessionName, Sessions};
 use crate::server::access::Door;
 use crate::server::access::guard::{Policy, admitted};

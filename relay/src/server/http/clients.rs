@@ -9,7 +9,8 @@ use super::reply::text;
 use super::routes::ONLY_SOCKETS;
 use crate::agents::Entry;
 use crate::event_loop::handle::{Handle, Peer};
-use crate::event_loop::socket::{self, MAX_CONFINED_MESSAGE, MAX_MESSAGE};
+use crate::event_loop::socket;
+use crate::event_loop::socket::{MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use relay_core::Input;
 
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,8 @@ use tokio::sync::Notify;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::reply::{self, Body, text};
+use super::reply;
+use super::reply::{Body, text};
 use crate::agents::Executor;
 use crate::event_loop::handle::{Event, Handle};
 use crate::relay_file::Pen;

@@ -9,9 +9,11 @@ use shared_protocol::{Payload as _, TargetId};
 use warp::http::{Method, StatusCode};
 use warp::{Filter, Rejection};
 
-use super::discovery::{self, Address, wishes};
+use super::discovery;
+use super::discovery::{Address, wishes};
 use super::protocol;
-use super::reply::{self, Body, text};
+use super::reply;
+use super::reply::{Body, text};
 use crate::event_loop::handle::Handle;
 use crate::server::access::Door;
 use crate::server::access::caller::{Caller, caller};

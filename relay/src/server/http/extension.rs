@@ -12,10 +12,12 @@ use warp::ws::Ws;
 use warp::{Filter, Rejection, Reply};
 
 use super::clients::upgraded;
-use super::handshake::{self, Proven};
+use super::handshake;
+use super::handshake::Proven;
 use super::reply::text;
 use crate::event_loop::handle::{Event, Handle, Peer};
-use crate::event_loop::socket::{self, MAX_MESSAGE};
+use crate::event_loop::socket;
+use crate::event_loop::socket::MAX_MESSAGE;
 use crate::server::access::Door;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, admitted};

@@ -15,9 +15,9 @@ use tokio::time::timeout;
 
 use relay_of_browser::{Relay, Wanted};
 
-use super::listen::Listen;
-use super::progress::Progress;
-use super::{Outcome, home_folder, interrupted, say};
+use crate::cli::args::listen::Listen;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, home_folder, interrupted, say};
 
 /// How long a started browser may take to connect and to put its tab under control.
 const CONNECT: Duration = Duration::from_secs(30);

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use relay::agents::{Execute, Image, SessionName};
 
-use super::address::Address;
-use super::listen::SeparateWindow;
 use super::mcp::Mcp;
-use super::progress::Progress;
-use super::{Outcome, home_folder, one_line, print, say};
+use crate::cli::args::address::Address;
+use crate::cli::args::listen::SeparateWindow;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, home_folder, one_line, print, say};
 
 /// The kinds of images that are saved, and how their files' names end.
 const KINDS: [(&str, &str); 4] =

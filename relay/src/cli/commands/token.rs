@@ -4,8 +4,8 @@ use anyhow::Context;
 use relay::client::Endpoint;
 use relay::server::Token;
 
-use super::address::Address;
-use super::{Outcome, home_folder, print, say};
+use crate::cli::args::address::Address;
+use crate::cli::{Outcome, home_folder, print, say};
 
 const TOKEN: &str = "\
 Examples:

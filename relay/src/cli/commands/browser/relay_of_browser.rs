@@ -10,7 +10,7 @@ use relay::{RelayServerError, choose_window_mode};
 use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
 use tokio::time::sleep;
 
-use crate::cli::listen::Listen;
+use crate::cli::args::listen::Listen;
 use crate::cli::say;
 
 /// How often a relay that is another process is looked at.

@@ -4,8 +4,8 @@ use anyhow::Context;
 use relay::log::Logs;
 use shared_protocol::DEFAULT_PORT;
 
-use super::listen::Listen;
-use super::{Outcome, interrupted, say};
+use crate::cli::args::listen::Listen;
+use crate::cli::{Outcome, interrupted, say};
 
 const EXAMPLES: &str = "\
 Examples:

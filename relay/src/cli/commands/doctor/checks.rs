@@ -17,8 +17,9 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::Finding;
-use crate::cli::status::OTHER_VERSION;
-use crate::cli::{extension, home_folder};
+use crate::cli::commands::extension;
+use crate::cli::commands::status::OTHER_VERSION;
+use crate::cli::home_folder;
 
 const NODE: Duration = Duration::from_secs(10);
 

@@ -3,9 +3,9 @@
 use relay::agents::SessionName;
 use relay::mcp::serve_stdio;
 
-use super::address::Address;
-use super::listen::SeparateWindow;
-use super::{Outcome, interrupted};
+use crate::cli::args::address::Address;
+use crate::cli::args::listen::SeparateWindow;
+use crate::cli::{Outcome, interrupted};
 
 const EXAMPLES: &str = "\
 Examples, as an agent's settings have them:
@@ -23,14 +23,14 @@ Agents that speak MCP over HTTP connect to the address that `playwriter mcp-url`
 pub(crate) struct Mcp {
     /// Session for calls that name none; one of its own by default
     #[arg(long, env = "PLAYWRITER_SESSION")]
-    pub(super) session: Option<SessionName>,
+    pub(crate) session: Option<SessionName>,
     /// Browser for it, by extension id or stable key
     #[arg(long)]
-    pub(super) browser: Option<String>,
+    pub(crate) browser: Option<String>,
     #[command(flatten)]
-    pub(super) window: SeparateWindow,
+    pub(crate) window: SeparateWindow,
     #[command(flatten)]
-    pub(super) address: Address,
+    pub(crate) address: Address,
 }
 
 impl Mcp {

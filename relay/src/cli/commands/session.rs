@@ -2,10 +2,10 @@
 
 use relay::agents::{SessionInfo, SessionName};
 
-use super::address::Address;
-use super::listen::SeparateWindow;
-use super::progress::Progress;
-use super::{Outcome, one_line, print, print_json, say};
+use crate::cli::args::address::Address;
+use crate::cli::args::listen::SeparateWindow;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, one_line, print, print_json, say};
 
 const NEW: &str = "\
 Examples:

@@ -13,8 +13,8 @@ use relay::{RelayServerError, version_of_ours};
 use relay_core::{AgentsMay, Policy};
 use shared_protocol::http::Version;
 
-use super::home_folder;
-use super::progress::Progress;
+use crate::cli::home_folder;
+use crate::cli::progress::Progress;
 
 /// Where only programs of this machine reach the relay.
 pub(crate) const THIS_MACHINE: &str = "127.0.0.1";
@@ -24,13 +24,13 @@ pub(crate) const THIS_MACHINE: &str = "127.0.0.1";
 pub(crate) struct Listen {
     /// Address to listen on beside 127.0.0.1; one that others can reach needs a token
     #[arg(long)]
-    pub(super) host: Option<String>,
+    pub(crate) host: Option<String>,
     /// Another name by which programs may call the relay, such as a proxy's
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(super) allow_host: Vec<String>,
+    pub(crate) allow_host: Vec<String>,
     /// Another user of this machine whom the relay serves like you, or `all`
     #[arg(long, value_name = "NAME|UID", value_delimiter = ',')]
-    pub(super) allow_user: Vec<AllowedUser>,
+    pub(crate) allow_user: Vec<AllowedUser>,
     /// Secret that programs must show; better in the environment, where others cannot see it
     #[arg(long, env = "PLAYWRITER_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<Token>,
@@ -43,10 +43,10 @@ pub(crate) struct Listen {
         value_name = "BOOL",
         value_parser = clap::builder::BoolishValueParser::new()
     )]
-    pub(super) auto_enable: Option<bool>,
+    pub(crate) auto_enable: Option<bool>,
     /// Let clients bring tabs to the front
     #[arg(long)]
-    pub(super) allow_focus: bool,
+    pub(crate) allow_focus: bool,
     /// Let in only CDP clients that show a token; `playwriter connect` prints an address that has it
     #[arg(
         long,
@@ -57,24 +57,24 @@ pub(crate) struct Listen {
         default_missing_value = "true",
         value_parser = clap::builder::BoolishValueParser::new()
     )]
-    pub(super) paired: Option<bool>,
+    pub(crate) paired: Option<bool>,
     /// Which cookies clients see and clear: those of controlled tabs (by default), or of the whole
     /// profile
     #[arg(long, value_enum)]
-    pub(super) cookies: Option<Cookies>,
+    pub(crate) cookies: Option<Cookies>,
     /// What agents may let pages use, at sites that are open in controlled tabs
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
-    pub(super) agents_may: Vec<Device>,
+    pub(crate) agents_may: Vec<Device>,
     /// Which browsers are let in: also those that are not paired (by default), or paired ones only
     #[arg(long, value_enum)]
-    pub(super) pairing: Option<Pairing>,
+    pub(crate) pairing: Option<Pairing>,
     /// Servers that agents' code may connect to by itself: none; web, the usual ports of web and
     /// development servers (by default), with others such as web,9443; or all
     #[arg(long, env = "PLAYWRITER_AGENTS_NETWORK", value_name = "NETWORK")]
-    pub(super) agents_network: Option<AgentsNetwork>,
+    pub(crate) agents_network: Option<AgentsNetwork>,
     /// Run agents' code where the system cannot confine it (auto, by default), or not (required)
     #[arg(long, env = "PLAYWRITER_SANDBOX", value_name = "MODE")]
-    pub(super) sandbox: Option<SandboxMode>,
+    pub(crate) sandbox: Option<SandboxMode>,
 }
 
 /// Where tabs open.

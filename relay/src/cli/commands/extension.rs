@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use relay::{bundled, pairing};
 use shared_protocol::DEFAULT_PORT;
 
-use super::{Outcome, home_folder, print, say};
+use crate::cli::{Outcome, home_folder, print, say};
 
 /// Work with the extension that this program carries.
 #[derive(Debug, clap::Subcommand)]

@@ -4,9 +4,9 @@ use relay::{StopOptions, stop_relay};
 use serde_json::json;
 use shared_protocol::DEFAULT_PORT;
 
-use super::address::only_here;
-use super::progress::Progress;
-use super::{Outcome, print, print_json};
+use crate::cli::args::address::only_here;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

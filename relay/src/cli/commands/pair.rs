@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use relay::pairing::{self, CODE_LASTS, KeyId};
 
-use super::{Outcome, home_folder, print, say};
+use crate::cli::{Outcome, home_folder, print, say};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -10,10 +10,11 @@ use relay::{
 use serde_json::json;
 use shared_protocol::DEFAULT_PORT;
 
-use super::address::{self, duration};
-use super::listen::Listen;
-use super::progress::Progress;
-use super::{Outcome, print, print_json, say};
+use crate::cli::args::address;
+use crate::cli::args::address::duration;
+use crate::cli::args::listen::Listen;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, print, print_json, say};
 
 const EXAMPLES: &str = "\
 Examples:

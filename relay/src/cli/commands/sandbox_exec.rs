@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::Outcome;
+use crate::cli::Outcome;
 
 /// Become a program inside of the boundary for agents' code, as the relay asks for it.
 #[derive(Debug, clap::Args)]

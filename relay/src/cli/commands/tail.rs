@@ -4,9 +4,9 @@ mod traffic;
 
 use clap::ValueEnum;
 
-use super::address::only_here;
-use super::follow::Lines;
-use super::{Outcome, home_folder, interrupted, print, say};
+use crate::cli::args::address::only_here;
+use crate::cli::follow::Lines;
+use crate::cli::{Outcome, home_folder, interrupted, print, say};
 use traffic::{Filter, Traffic};
 
 const EXAMPLES: &str = "\

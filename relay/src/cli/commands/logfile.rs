@@ -1,8 +1,8 @@
 //! `playwriter logfile`
 
-use super::address::only_here;
-use super::follow::Lines;
-use super::{Outcome, home_folder, interrupted, print};
+use crate::cli::args::address::only_here;
+use crate::cli::follow::Lines;
+use crate::cli::{Outcome, home_folder, interrupted, print};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,9 +9,9 @@ use shared_protocol::http::{
     SandboxStatus, UsersStatus, Version,
 };
 
-use super::address::Address;
-use super::progress::Progress;
-use super::{Outcome, one_line, print, print_json};
+use crate::cli::args::address::Address;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, one_line, print, print_json};
 
 /// What to do about a relay of another version.
 pub(crate) const OTHER_VERSION: &str =

@@ -5,9 +5,9 @@ mod checks;
 use relay::client::Client;
 use serde::Serialize;
 
-use super::address::Address;
-use super::progress::Progress;
-use super::{Outcome, one_line, print, print_json};
+use crate::cli::args::address::Address;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, one_line, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

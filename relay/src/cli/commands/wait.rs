@@ -5,9 +5,9 @@ use std::time::Duration;
 use relay::{WaitOptions, wait_for_extension};
 use serde_json::json;
 
-use super::address::{Address, duration};
-use super::progress::Progress;
-use super::{Outcome, print, print_json};
+use crate::cli::args::address::{Address, duration};
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

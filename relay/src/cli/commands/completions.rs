@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Outcome, print};
+use crate::cli::{Cli, Outcome, print};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,10 +5,10 @@ use std::time::Duration;
 use relay::{ConnectOptions, connect_to_playwriter};
 use serde_json::json;
 
-use super::address::{Address, duration};
-use super::listen::SeparateWindow;
-use super::progress::Progress;
-use super::{Outcome, print, print_json};
+use crate::cli::args::address::{Address, duration};
+use crate::cli::args::listen::SeparateWindow;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, print, print_json};
 
 const EXAMPLES: &str = "\
 Examples:

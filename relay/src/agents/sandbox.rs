@@ -12,4 +12,5 @@ pub(super) mod process;
 
 mod command;
 mod pipe;
+mod protocol;
 mod scripts;

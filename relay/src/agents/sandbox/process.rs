@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use command_fds::FdMapping;
-use serde::{Deserialize, Serialize};
 use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -14,11 +13,11 @@ use super::command::{command, listen};
 use super::launcher::{Launch, Launcher, Registered};
 use super::node::Node;
 use super::pipe::{Pipe, PipeError};
-use crate::agents::api::Image;
+use super::protocol::{Answer, Done, Request};
 use crate::agents::keys::Key;
 use crate::agents::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
 use crate::agents::outcome::Death;
-use crate::boundary::{Boundary, Ports};
+use crate::boundary::Boundary;
 use crate::system::descriptors::spawn_with;
 
 /// How much of what code says is kept while it runs, in bytes: workers pass on no more than 10 000
@@ -56,16 +55,6 @@ pub(crate) struct Worker {
     _registered: Option<Registered>,
 }
 
-/// What came of a call.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Done {
-    pub(crate) failed: bool,
-    #[serde(default)]
-    pub(crate) notes: Vec<String>,
-    pub(crate) text: String,
-    pub(crate) images: Vec<Image>,
-}
-
 /// How a call ended early.
 pub(crate) struct Broken {
     pub(crate) death: Death,
@@ -73,63 +62,6 @@ pub(crate) struct Broken {
     pub(crate) said: String,
     /// Whether the worker had taken the code by then.
     pub(crate) had_received: bool,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-enum Request<'a> {
-    Start {
-        endpoint: &'a str,
-        key: &'a str,
-        playwright: &'a Path,
-        ports: Vec<Ports>,
-        datagrams: bool,
-    },
-    Execute {
-        id: u64,
-        code: &'a str,
-        timeout: u128,
-    },
-    Cancel {},
-    Ping {
-        id: u64,
-    },
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
-enum Answer {
-    /// Before there is any JavaScript.
-    Confined {
-        boundary: Boundary,
-    },
-    Ready {
-        #[serde(default)]
-        pid: Option<u32>,
-    },
-    Broken {
-        message: String,
-    },
-    Alive {
-        id: u64,
-    },
-    Received {
-        id: u64,
-        /// Whether it has to connect to the browser first, for which it may take its time.
-        connects: bool,
-    },
-    Said {
-        id: u64,
-        text: String,
-    },
-    Begun {
-        id: u64,
-    },
-    Done {
-        id: u64,
-        #[serde(flatten)]
-        done: Done,
-    },
 }
 
 /// What came of the start of a worker.
@@ -145,61 +77,16 @@ impl Worker {
     /// # Errors
     ///
     /// Says in a sentence why there is none.
-    pub(crate) async fn start(start: Start<'_>) -> Result<Self, String> {
-        let failed = |error: std::io::Error| format!("cannot start Node.js: {error}");
-        let (for_worker, from_us) = std::io::pipe().map_err(failed)?;
-        let (from_worker, for_us) = std::io::pipe().map_err(failed)?;
-        let (held, lifeline) = std::io::pipe().map_err(failed)?;
-        let mut given = vec![
-            FdMapping { parent_fd: for_worker.into(), child_fd: 3 },
-            FdMapping { parent_fd: for_us.into(), child_fd: 4 },
-            FdMapping { parent_fd: held.into(), child_fd: 5 },
-        ];
-        let command = command(&start);
-        let Start { launch, launcher, .. } = start;
-        let is_launched = launch.program.is_some();
-        let program = launch.program.map(|file| FdMapping { parent_fd: file.into(), child_fd: 6 });
-        given.extend(program);
-        let mut supervisor = spawn_with(command, given).map_err(failed)?;
-        let last_words = Some(tokio::spawn(listen(supervisor.stderr.take())));
-        let pipe = Pipe::new(from_us.into(), from_worker.into()).map_err(failed)?;
-        let Start { endpoint, playwright, key, closing, .. } = start;
-        let request = Request::Start {
-            endpoint: &endpoint,
-            key: key.secret(),
-            playwright,
-            ports: launcher.ports(),
-            datagrams: launcher.has_datagrams(),
-        };
-        let mut pipe_in_use = pipe;
-        let greeting = async {
-            let boundary = match is_launched {
-                true => match pipe_in_use.receive::<Answer>().await? {
-                    Answer::Confined { boundary } => boundary,
-                    Answer::Ready { .. }
-                    | Answer::Broken { .. }
-                    | Answer::Alive { .. }
-                    | Answer::Received { .. }
-                    | Answer::Said { .. }
-                    | Answer::Begun { .. }
-                    | Answer::Done { .. } => {
-                        return Err(PipeError::Nonsense("it does not tell its boundary"));
-                    }
-                },
-                false => launch.boundary,
-            };
-            if let Err(message) = launcher.accept(&boundary) {
-                return Ok((Greeting::Refused(message), boundary));
-            }
-            pipe_in_use.send(&request).await?;
-            Ok((Greeting::Answer(pipe_in_use.receive::<Answer>().await?), boundary))
-        };
-        let greeted = timeout(START, greeting).await;
-        let pipe = pipe_in_use;
+    pub(crate) async fn start(mut start: Start<'_>) -> Result<Self, String> {
+        let is_launched = start.launch.program.is_some();
+        let spawned = spawn(&mut start).map_err(|error| format!("cannot start Node.js: {error}"));
+        let Spawned { supervisor, lifeline, last_words, mut pipe } = spawned?;
+        let greeted = timeout(START, greet(&mut pipe, &start, is_launched)).await;
+        let Start { launcher, playwright, key, closing, .. } = start;
         let mut worker = Self {
             supervisor,
             lifeline: Some(lifeline),
-            last_words,
+            last_words: Some(last_words),
             pipe,
             last_id: 0,
             said: String::new(),
@@ -370,4 +257,65 @@ impl Worker {
 
 fn out_of_turn() -> Death {
     Death::Nonsense("it spoke out of turn")
+}
+
+/// A process that was started and has not answered yet.
+struct Spawned {
+    supervisor: Child,
+    lifeline: std::io::PipeWriter,
+    last_words: tokio::task::JoinHandle<String>,
+    pipe: Pipe,
+}
+
+fn spawn(start: &mut Start<'_>) -> std::io::Result<Spawned> {
+    let (for_worker, from_us) = std::io::pipe()?;
+    let (from_worker, for_us) = std::io::pipe()?;
+    let (held, lifeline) = std::io::pipe()?;
+    let mut given = vec![
+        FdMapping { parent_fd: for_worker.into(), child_fd: 3 },
+        FdMapping { parent_fd: for_us.into(), child_fd: 4 },
+        FdMapping { parent_fd: held.into(), child_fd: 5 },
+    ];
+    let launcher = start.launch.program.take();
+    given.extend(launcher.map(|file| FdMapping { parent_fd: file.into(), child_fd: 6 }));
+    let mut supervisor = spawn_with(command(start), given)?;
+    let last_words = tokio::spawn(listen(supervisor.stderr.take()));
+    let pipe = Pipe::new(from_us.into(), from_worker.into())?;
+    Ok(Spawned { supervisor, lifeline, last_words, pipe })
+}
+
+/// Waits for the report of the boundary if a launcher makes one, and for Playwright to be loaded.
+async fn greet(
+    pipe: &mut Pipe,
+    start: &Start<'_>,
+    is_launched: bool,
+) -> Result<(Greeting, Boundary), PipeError> {
+    let Start { launch, launcher, endpoint, playwright, key, .. } = start;
+    let boundary = match is_launched {
+        true => match pipe.receive::<Answer>().await? {
+            Answer::Confined { boundary } => boundary,
+            Answer::Ready { .. }
+            | Answer::Broken { .. }
+            | Answer::Alive { .. }
+            | Answer::Received { .. }
+            | Answer::Said { .. }
+            | Answer::Begun { .. }
+            | Answer::Done { .. } => {
+                return Err(PipeError::Nonsense("it does not tell its boundary"));
+            }
+        },
+        false => launch.boundary.clone(),
+    };
+    if let Err(message) = launcher.accept(&boundary) {
+        return Ok((Greeting::Refused(message), boundary));
+    }
+    let request = Request::Start {
+        endpoint,
+        key: key.secret(),
+        playwright,
+        ports: launcher.ports(),
+        datagrams: launcher.has_datagrams(),
+    };
+    pipe.send(&request).await?;
+    Ok((Greeting::Answer(pipe.receive::<Answer>().await?), boundary))
 }

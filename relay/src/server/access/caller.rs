@@ -79,6 +79,11 @@ impl Caller {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// The `Origin`; one that cannot be read is none of ours.
+    pub(super) fn origin(&self) -> Option<&str> {
+        self.headers.get("origin").map(|value| value.to_str().unwrap_or("unreadable"))
+    }
+
     /// A proxy on this machine speaks for others: what it passes on is not of this machine.
     pub(super) fn is_on_this_machine(&self) -> bool {
         let calls_it_own =

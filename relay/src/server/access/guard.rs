@@ -164,60 +164,79 @@ impl Policy {
 
     fn check(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
         self.check_user(door, caller)?;
+        self.check_host(caller)?;
+        match door {
+            Door::Extension | Door::Proof => self.check_extension(door, caller),
+            Door::Owner => {
+                check_browser(door, caller)?;
+                check_form(door, caller)?;
+                self.check_owner(caller)
+            }
+            Door::Hello | Door::Doorbell | Door::Client | Door::Change | Door::Agents => {
+                check_browser(door, caller)?;
+                check_form(door, caller)?;
+                self.check_token(door, caller)
+            }
+        }
+    }
+
+    /// Refuses other users of this machine.
+    fn check_user(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+        let inode = caller.remote.identity.inode.map(u64::from);
+        if inode.zip(self.workers.as_ref()).is_some_and(|(it, workers)| workers.holds_socket(it)) {
+            return Err(forbidden("agents' code may not connect to the relay by itself"));
+        }
+        let User::Other(uid) = caller.remote.identity.user else { return Ok(()) };
+        if self.users.allow(uid) || door.is_open_to_other_users() {
+            return Ok(());
+        }
+        let own = self.users.own();
+        let reason = format!(
+            "this relay is of user {own} and serves no other user; this connection is of user \
+             {uid}\n\nhint: user {own} can start it with --allow-user {uid}"
+        );
+        Err(Refusal { status: StatusCode::FORBIDDEN, reason: reason.into(), is_guess: false })
+    }
+
+    /// Refuses requests that call the relay by a name that is not one of its own.
+    fn check_host(&self, caller: &Caller) -> Result<(), Refusal> {
         let host = caller.header("host").ok_or(forbidden("the Host header is missing"))?;
-        if !self.knows(host_name(host)) {
-            return Err(forbidden(
+        match self.knows(host_name(host)) {
+            true => Ok(()),
+            false => Err(forbidden(
                 "this Host is not allowed; use 127.0.0.1 or localhost, or start the relay with \
                  --allow-host and this name",
-            ));
+            )),
         }
-        let origin =
-            caller.headers.get("origin").map(|value| value.to_str().unwrap_or("unreadable"));
-        let is_ours = origin.is_some_and(is_ours);
-        if matches!(door, Door::Extension | Door::Proof) {
-            // Our own programs have a socket of their own, where no browser comes.
-            let is_here = caller.is_on_this_machine() && caller.remote.address.is_some();
-            return match (is_ours, is_here) {
-                (true, true) if door == Door::Proof || self.takes_unproven(&caller.remote) => {
-                    Ok(())
-                }
-                (true, true) => Err(forbidden(
-                    "it cannot be told which user's this extension is, and it has not proven itself",
-                )),
-                (true, false) => {
-                    Err(forbidden("the extension must run on the same machine as the relay"))
-                }
-                (false, _) => Err(forbidden("only the Playwriter extension may connect here")),
-            };
+    }
+
+    /// Refuses everything but an extension of ours in a browser on this machine.
+    fn check_extension(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+        // Our own programs have a socket of their own, where no browser comes.
+        let is_here = caller.is_on_this_machine() && caller.remote.address.is_some();
+        match (caller.origin().is_some_and(is_ours), is_here) {
+            (true, true) if door == Door::Proof || self.takes_unproven(&caller.remote) => Ok(()),
+            (true, true) => Err(forbidden(
+                "it cannot be told which user's this extension is, and it has not proven itself",
+            )),
+            (true, false) => {
+                Err(forbidden("the extension must run on the same machine as the relay"))
+            }
+            (false, _) => Err(forbidden("only the Playwriter extension may connect here")),
         }
-        let may_be_a_browser = matches!(door, Door::Doorbell | Door::Hello);
-        // The extension is a browser's and asks at its own doors only. Others could be told what to
-        // ask: whoever drives a browser chooses its verbs and bodies, and what it types into the
-        // address bar comes without an origin.
-        let is_let = match (origin, may_be_a_browser) {
-            (Some(_), true) => is_ours,
-            (Some(_), false) => false,
-            (None, true) => caller.is_same_site(),
-            (None, false) => !caller.is_a_browser(),
-        };
-        if !is_let {
-            let typed = origin.is_none() && caller.is_same_site();
-            return Err(forbidden(if typed { NO_BROWSERS } else { NO_PAGES }));
+    }
+
+    /// Refuses everybody but the user who started the relay, who shows the key of its file.
+    fn check_owner(&self, caller: &Caller) -> Result<(), Refusal> {
+        let shows = |key: &Token| key.is_shown(&caller.headers, "");
+        match self.owner.as_ref().is_some_and(shows) && caller.is_on_this_machine() {
+            true => Ok(()),
+            false => Err(forbidden("only the user who started the relay may do this")),
         }
-        let changes = matches!(door, Door::Change | Door::Agents | Door::Owner);
-        if changes && caller.sends_a_form() {
-            let reason = "a request that changes something may not look like a form; \
-                          send no body, or application/json";
-            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-            return Err(Refusal { status, reason: reason.into(), is_guess: false });
-        }
-        if door == Door::Owner {
-            let shows = |key: &Token| key.is_shown(&caller.headers, "");
-            return match self.owner.as_ref().is_some_and(shows) && caller.is_on_this_machine() {
-                true => Ok(()),
-                false => Err(forbidden("only the user who started the relay may do this")),
-            };
-        }
+    }
+
+    /// Refuses requests without the token that is needed.
+    fn check_token(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
         let is_known = self.is_known(&caller.remote);
         let needs_no_token = match door {
             Door::Hello => true,
@@ -250,24 +269,6 @@ impl Policy {
                 is_guess: token::is_any_shown(&caller.headers, &caller.query),
             }),
         }
-    }
-
-    /// Refuses other users of this machine.
-    fn check_user(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
-        let inode = caller.remote.identity.inode.map(u64::from);
-        if inode.zip(self.workers.as_ref()).is_some_and(|(it, workers)| workers.holds_socket(it)) {
-            return Err(forbidden("agents' code may not connect to the relay by itself"));
-        }
-        let User::Other(uid) = caller.remote.identity.user else { return Ok(()) };
-        if self.users.allow(uid) || door.is_open_to_other_users() {
-            return Ok(());
-        }
-        let own = self.users.own();
-        let reason = format!(
-            "this relay is of user {own} and serves no other user; this connection is of user \
-             {uid}\n\nhint: user {own} can start it with --allow-user {uid}"
-        );
-        Err(Refusal { status: StatusCode::FORBIDDEN, reason: reason.into(), is_guess: false })
     }
 
     /// Returns true for connections of users whom the relay serves, as far as can be told. Other
@@ -317,6 +318,38 @@ impl Policy {
         self.hosts.iter().any(|allowed| name.eq_ignore_ascii_case(allowed))
             || (self.any_address && is_address())
     }
+}
+
+/// Refuses web pages, and browsers where only programs may ask.
+///
+/// The extension is a browser's and asks at its own doors only. Others could be told what to ask: whoever
+/// drives a browser chooses its verbs and bodies, and what it types into the address bar comes without
+/// an origin.
+fn check_browser(door: Door, caller: &Caller) -> Result<(), Refusal> {
+    let may_be_a_browser = matches!(door, Door::Doorbell | Door::Hello);
+    let is_let = match (caller.origin(), may_be_a_browser) {
+        (Some(origin), true) => is_ours(origin),
+        (Some(_), false) => false,
+        (None, true) => caller.is_same_site(),
+        (None, false) => !caller.is_a_browser(),
+    };
+    match (is_let, caller.origin().is_none() && caller.is_same_site()) {
+        (true, _) => Ok(()),
+        (false, true) => Err(forbidden(NO_BROWSERS)),
+        (false, false) => Err(forbidden(NO_PAGES)),
+    }
+}
+
+/// Refuses requests that change something and look like what a form on a web page sends.
+fn check_form(door: Door, caller: &Caller) -> Result<(), Refusal> {
+    let changes = matches!(door, Door::Change | Door::Agents | Door::Owner);
+    if !changes || !caller.sends_a_form() {
+        return Ok(());
+    }
+    let reason = "a request that changes something may not look like a form; \
+                  send no body, or application/json";
+    let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    Err(Refusal { status, reason: reason.into(), is_guess: false })
 }
 
 fn forbidden(reason: &'static str) -> Refusal {

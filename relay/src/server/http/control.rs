@@ -97,24 +97,7 @@ pub(crate) fn routes(
         .and(door(Door::Change))
         .and(warp::body::content_length_limit(MAX_BODY))
         .and(warp::body::bytes())
-        .then(move |body: Bytes| {
-            let (handle, note) = (handle.clone(), note.clone());
-            async move {
-                let change: WindowModeChange = match serde_json::from_slice(&body) {
-                    Ok(change) => change,
-                    Err(error) => return text(StatusCode::BAD_REQUEST, reply::unreadable(&error)),
-                };
-                let separate_window = change.separate_window;
-                let chosen = Event::Input(Input::WindowModeChosen { separate_window });
-                if handle.tell(chosen).await.is_err() {
-                    return reply::shutting_down();
-                }
-                if let Some(note) = note {
-                    note.change(|record| record.separate_window = separate_window);
-                }
-                reply::json(&change)
-            }
-        });
+        .then(move |body: Bytes| change_window_mode(handle.clone(), note.clone(), body));
     let shutdown =
         warp::path!("shutdown").and(warp::post()).and(door(Door::Owner)).map(move || {
             tracing::info!("asked to stop");
@@ -123,4 +106,20 @@ pub(crate) fn routes(
         });
     let window_mode = window_mode.recover(reply::too_long).unify();
     status.or(window_mode).unify().or(shutdown).unify()
+}
+
+async fn change_window_mode(handle: Handle, note: Option<Pen>, body: Bytes) -> Body {
+    let change: WindowModeChange = match serde_json::from_slice(&body) {
+        Ok(change) => change,
+        Err(error) => return text(StatusCode::BAD_REQUEST, reply::unreadable(&error)),
+    };
+    let separate_window = change.separate_window;
+    let chosen = Event::Input(Input::WindowModeChosen { separate_window });
+    if handle.tell(chosen).await.is_err() {
+        return reply::shutting_down();
+    }
+    if let Some(note) = note {
+        note.change(|record| record.separate_window = separate_window);
+    }
+    reply::json(&change)
 }

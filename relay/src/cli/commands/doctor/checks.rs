@@ -156,7 +156,13 @@ pub(super) async fn relay(client: &Client) -> Vec<Finding> {
         findings.extend(sandbox.iter().map(confined));
         findings.extend(users.iter().flat_map(|users| other_users(users, place.port())));
     }
-    findings.extend(match client.get::<ExtensionsStatus>("/extensions/status").await {
+    findings.extend(extensions(client).await);
+    findings
+}
+
+/// Checks the extensions that are connected to a relay.
+async fn extensions(client: &Client) -> Vec<Finding> {
+    match client.get::<ExtensionsStatus>("/extensions/status").await {
         Ok(status) if status.extensions.is_empty() => vec![Finding::wrong(
             "extension",
             "none is connected",
@@ -178,8 +184,7 @@ pub(super) async fn relay(client: &Client) -> Vec<Finding> {
             vec![wants_token()]
         }
         Err(error) => vec![Finding::wrong("extension", error.to_string(), "playwriter logfile")],
-    });
-    findings
+    }
 }
 
 /// Users who were refused, and who has the address that some programs take for `localhost`.

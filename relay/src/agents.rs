@@ -24,7 +24,7 @@ pub use executor::ExecutorOptions;
 pub(crate) use keys::{Entry, Keys, Shown};
 pub(crate) use limits::MAX_SOCKETS;
 pub use limits::{DEFAULT_TIMEOUT, MAX_CODE, MAX_SESSIONS, MAX_TIMEOUT, longest};
-pub(crate) use sandbox::environment::Doors;
+pub(crate) use sandbox::environment::RelayPorts;
 pub use sandbox::node::{OLDEST_NODE, RuntimeError, mended_node};
 pub use sandbox::playwright::Playwright;
 

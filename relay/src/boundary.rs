@@ -6,7 +6,7 @@
 //! nothing of modes, processes and other protocols, and the filter nothing of paths and ports. On
 //! macOS, `sandbox-exec` does the same with a profile.
 //!
-//! `worker/doors.mjs` closes the same and more in JavaScript, where errors can say what to do. Code
+//! `relay/sandbox/harden.mjs` closes the same and more in JavaScript, where errors can say what to do. Code
 //! that gets around it meets this.
 
 #[cfg(target_os = "linux")]

@@ -100,7 +100,7 @@ pub struct SessionInfo {
     pub id: SessionName,
     /// The browser that it is bound to.
     pub browser: Option<String>,
-    /// Whether it has a worker; it gets one with its first call.
+    /// Whether it has a sandbox; it gets one with its first call.
     pub is_running: bool,
     /// Its folder.
     pub folder: PathBuf,

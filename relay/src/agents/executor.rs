@@ -14,7 +14,7 @@ use super::api::{Execute, NewSession, Outcome, SessionInfo, SessionName};
 use super::browsers::Browsers;
 use super::keys::Keys;
 use super::limits::{FORGOTTEN, LOOK, MAX_SESSIONS};
-use super::sandbox::environment::{Doors, Place};
+use super::sandbox::environment::{RelayPorts, SandboxEnvironment};
 use super::session::Session;
 use crate::boundary::{AgentsNetwork, SandboxMode};
 
@@ -43,7 +43,7 @@ pub(crate) struct Executor(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     sessions: Mutex<BTreeMap<SessionName, Arc<Session>>>,
-    place: Arc<Place>,
+    environment: Arc<SandboxEnvironment>,
     browsers: Browsers,
     is_closing: watch::Sender<bool>,
 }
@@ -51,14 +51,15 @@ struct Shared {
 impl Executor {
     pub(crate) fn new(
         options: &ExecutorOptions,
-        doors: Doors,
+        relay_ports: RelayPorts,
         browsers: Browsers,
         keys: Keys,
     ) -> Self {
         let (is_closing, closing) = watch::channel(false);
-        let place = Place::new(options, doors, keys, closing);
+        let environment = SandboxEnvironment::new(options, relay_ports, keys, closing);
         let sessions = Mutex::default();
-        let shared = Arc::new(Shared { sessions, place: Arc::new(place), browsers, is_closing });
+        let shared =
+            Arc::new(Shared { sessions, environment: Arc::new(environment), browsers, is_closing });
         tokio::spawn(look_after(Arc::downgrade(&shared)));
         Self(shared)
     }
@@ -83,7 +84,7 @@ impl Executor {
 
     /// Runs code in a session, which is made if there is none of this name.
     ///
-    /// A task of its own: whoever asked may hang up, by dropping this, and the worker's answer must be
+    /// A task of its own: whoever asked may hang up, by dropping this, and the sandbox's answer must be
     /// read all the same.
     pub(crate) async fn execute(&self, name: &SessionName, request: Execute) -> Outcome {
         let executor = self.clone();
@@ -101,7 +102,7 @@ impl Executor {
         running.await.unwrap_or_else(stopped)
     }
 
-    /// Ends a session's worker, so that its state is empty.
+    /// Ends a session's sandbox, so that its state is empty.
     pub(crate) async fn reset(&self, name: &SessionName) -> Outcome {
         let session = self.lock().get(name).cloned();
         let text = match session {
@@ -128,16 +129,16 @@ impl Executor {
 
     /// Returns what the system keeps code from.
     pub(crate) async fn sandbox(&self) -> SandboxStatus {
-        self.0.place.launcher().status().await
+        self.0.environment.launcher().status().await
     }
 
-    /// Returns whether a worker holds the other end of a connection by its inode. Only workers that
+    /// Returns whether a sandbox holds the other end of a connection by its inode. Only sandboxes that
     /// the system does not keep from the relay's port are looked at.
     pub(crate) fn holds_socket(&self, inode: u64) -> bool {
-        self.0.place.launcher().running().holds_socket(inode)
+        self.0.environment.launcher().running().holds_socket(inode)
     }
 
-    /// Ends all workers, those too that run code.
+    /// Ends all sandboxes, those too that run code.
     pub(crate) fn close(&self) {
         self.0.is_closing.send_replace(true);
         self.lock().clear();
@@ -213,8 +214,8 @@ impl Executor {
                  `playwriter session delete <id>`"
             ));
         }
-        self.0.place.check_folder()?;
-        let session = Arc::new(Session::new(name.clone(), wanted, Arc::clone(&self.0.place)));
+        self.0.environment.check_folder()?;
+        let session = Arc::new(Session::new(name.clone(), wanted, Arc::clone(&self.0.environment)));
         sessions.insert(name, Arc::clone(&session));
         Ok(session)
     }
@@ -237,7 +238,7 @@ impl Executor {
     }
 }
 
-/// Looks at workers that wait, as long as there is an executor.
+/// Looks at sandboxes that wait, as long as there is an executor.
 async fn look_after(shared: Weak<Shared>) {
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,6 +1,6 @@
-//! What workers show at the relay's door.
+//! What sandboxes show at the relay's door.
 //!
-//! Not the user's token: agents' code can find out whatever its worker knows. A key opens nothing
+//! Not the user's token: agents' code can find out whatever its sandbox knows. A key opens nothing
 //! but a CDP connection, and that is confined to the session's folders.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use super::limits::MAX_SOCKETS;
 use crate::trust::Token;
 use relay_core::Confinement;
 
-/// The keys of all workers that run.
+/// The keys of all sandboxes that run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keys(Arc<Mutex<Vec<Issued>>>);
 
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     _socket: OwnedSemaphorePermit,
 }
 
-/// A worker's key, which is good until it is dropped.
+/// A sandbox's key, which is good until it is dropped.
 #[derive(Debug)]
 pub(super) struct Key {
     token: Token,

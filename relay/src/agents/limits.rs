@@ -11,7 +11,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(300);
 /// How many sessions may be open at once; each may have a process.
 pub const MAX_SESSIONS: usize = 32;
 
-/// How long nobody must have used a session before its worker is ended, and it makes room for another.
+/// How long nobody must have used a session before its sandbox is ended, and it makes room for another.
 pub(super) const FORGOTTEN: Duration = Duration::from_secs(30 * 60);
 
 /// How many calls may wait for their turn in one session.
@@ -20,32 +20,32 @@ pub(super) const MAX_WAITING: usize = 16;
 /// How long code may be, in bytes.
 pub const MAX_CODE: usize = 1024 * 1024;
 
-/// How long an answer of a worker may be, in bytes: 8 MiB of images as text, and the text.
+/// How long an answer of a sandbox may be, in bytes: 8 MiB of images as text, and the text.
 pub(super) const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
 /// What JavaScript objects may take, in MiB.
 pub(super) const HEAP_MIB: u64 = 512;
 
-/// What a worker may take in all, buffers too, in MiB.
+/// What a sandbox may take in all, buffers too, in MiB.
 pub(super) const DATA_MIB: u64 = 1024;
 
-/// How long a file may be that a worker writes, in MiB.
+/// How long a file may be that a sandbox writes, in MiB.
 pub(super) const FILE_MIB: u64 = 1024;
 
-/// How many files and sockets a worker may have open.
+/// How many files and sockets a sandbox may have open.
 pub(super) const OPEN_FILES: u64 = 256;
 
-/// How many sockets one worker may have open at the relay: twice as many as the CDP connections that
+/// How many sockets one sandbox may have open at the relay: twice as many as the CDP connections that
 /// it may have, since those that ended may not have closed yet.
 pub(crate) const MAX_SOCKETS: usize = 8;
 
-/// How long a worker may take to start and to load Playwright.
+/// How long a sandbox may take to start and to load Playwright.
 pub(super) const START: Duration = Duration::from_secs(30);
 
-/// How long a worker that waits may take to answer at all: what earlier code left behind may block it.
+/// How long a sandbox that waits may take to answer at all: what earlier code left behind may block it.
 pub(super) const RECEIVE: Duration = Duration::from_secs(5);
 
-/// How often workers that wait are looked at, and how long they may take to answer then. Nobody waits
+/// How often sandboxes that wait are looked at, and how long they may take to answer then. Nobody waits
 /// for that, and a machine may be busy.
 pub(super) const LOOK: Duration = Duration::from_secs(10);
 pub(super) const LOOK_BACK: Duration = Duration::from_secs(5);
@@ -53,10 +53,10 @@ pub(super) const LOOK_BACK: Duration = Duration::from_secs(5);
 /// How long code may go on after nobody wants its answer any more, and it has been told.
 pub(super) const CANCEL: Duration = Duration::from_secs(3);
 
-/// How long a worker may take to connect to the browser.
+/// How long a sandbox may take to connect to the browser.
 pub(super) const CONNECT: Duration = Duration::from_secs(20);
 
-/// How long a worker may take to be gone after it was told to.
+/// How long a sandbox may take to be gone after it was told to.
 pub(super) const END: Duration = Duration::from_secs(2);
 
 /// How long `npm` may take to install Playwright.

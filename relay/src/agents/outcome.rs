@@ -12,9 +12,9 @@ const EMPTY_STATE: &str =
 /// Told when that happened between two calls.
 const BEGUN_AFRESH: &str = "the session has begun afresh since the last call: `state` was empty";
 
-/// How a session lost its worker between two calls.
+/// How a session lost its sandbox between two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Loss {
+pub(super) enum LostReason {
     /// It ended by itself, or made no sense.
     Ended,
     /// Earlier code blocked it.
@@ -25,7 +25,7 @@ pub(super) enum Loss {
     Forgotten,
 }
 
-impl Loss {
+impl LostReason {
     fn reason(self) -> &'static str {
         match self {
             Self::Ended => "",
@@ -36,9 +36,9 @@ impl Loss {
     }
 }
 
-/// Why a worker is no more.
+/// Why a sandbox is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Death {
+pub(super) enum ExitReason {
     /// It was killed because the code overran.
     Overran(Duration),
     /// It was killed before it took the code: earlier code blocked it.
@@ -49,13 +49,13 @@ pub(super) enum Death {
     TooSlow(&'static str),
     /// It ended by itself.
     Ended { code: Option<i32>, last_words: String },
-    /// It said what no worker says.
+    /// It said what no sandbox says.
     Nonsense(&'static str),
     /// The relay ends, or the session does.
     Closing,
 }
 
-impl Death {
+impl ExitReason {
     pub(super) fn describe(&self) -> String {
         let what = match self {
             Self::Overran(limit) => format!(
@@ -92,11 +92,11 @@ impl Outcome {
 
     /// Tells an agent that relied on what there was.
     pub(crate) fn begun_afresh(self) -> Self {
-        self.begun_after(Loss::Ended)
+        self.begun_after(LostReason::Ended)
     }
 
-    pub(super) fn begun_after(mut self, loss: Loss) -> Self {
-        self.notes.insert(0, format!("{BEGUN_AFRESH}{}", loss.reason()));
+    pub(super) fn begun_after(mut self, lost: LostReason) -> Self {
+        self.notes.insert(0, format!("{BEGUN_AFRESH}{}", lost.reason()));
         Self { is_fresh: false, ..self }
     }
 

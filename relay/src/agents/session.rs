@@ -1,4 +1,4 @@
-//! A session: a worker that is started on first use and kept, and one call at a time.
+//! A session: a sandbox that is started on first use and kept, and one call at a time.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::api::{Execute, NewSession, Outcome, SessionInfo, SessionName};
 use super::limits::{FORGOTTEN, MAX_WAITING};
-use super::outcome::{Death, Loss};
-use super::sandbox::environment::Place;
-use super::sandbox::process::{Broken, Worker};
+use super::outcome::{ExitReason, LostReason};
+use super::sandbox::environment::SandboxEnvironment;
+use super::sandbox::process::{CallAborted, Sandbox};
 
 const CANCELLED: &str = "the call was cancelled";
 
@@ -22,11 +22,11 @@ const CANCELLED: &str = "the call was cancelled";
 pub(super) struct Session {
     name: SessionName,
     wanted: NewSession,
-    place: Arc<Place>,
+    environment: Arc<SandboxEnvironment>,
     slot: Mutex<Slot>,
     binding: std::sync::Mutex<Binding>,
     is_running: AtomicBool,
-    /// Counts resets: a worker that runs code is told by a change.
+    /// Counts resets: a sandbox that runs code is told by a change.
     resets: watch::Sender<u64>,
     waiting: AtomicUsize,
     /// When its last call ended.
@@ -50,24 +50,28 @@ struct Call<'a> {
     hung_up: &'a CancellationToken,
 }
 
-/// A session's worker, or how it was lost.
+/// A session's sandbox, or how it was lost.
 #[derive(Debug)]
 struct Slot {
-    worker: Option<Worker>,
-    loss: Option<Loss>,
+    sandbox: Option<Sandbox>,
+    lost: Option<LostReason>,
     /// Whether an earlier relay had a session of this name, which left its folder.
     has_past: bool,
 }
 
 impl Session {
-    pub(super) fn new(name: SessionName, wanted: NewSession, place: Arc<Place>) -> Self {
-        let has_past = place.folder_of(&name).exists();
+    pub(super) fn new(
+        name: SessionName,
+        wanted: NewSession,
+        environment: Arc<SandboxEnvironment>,
+    ) -> Self {
+        let has_past = environment.folder_of(&name).exists();
         let binding = Binding { chosen: wanted.browser.clone(), key: None };
         Self {
             name,
             wanted,
-            place,
-            slot: Mutex::new(Slot { worker: None, loss: None, has_past }),
+            environment,
+            slot: Mutex::new(Slot { sandbox: None, lost: None, has_past }),
             binding: std::sync::Mutex::new(binding),
             is_running: AtomicBool::new(false),
             resets: watch::Sender::new(0),
@@ -162,11 +166,11 @@ impl Session {
         let outcome = tokio::select! {
             biased;
             () = hung_up.cancelled() => Outcome::failure(&self.name, CANCELLED),
-            _ = resets.changed() => self.dead(&Death::Closing),
+            _ = resets.changed() => self.lost_call(&ExitReason::Closing),
             mut slot = self.slot.lock() => {
                 let call = Call { request: &request, hung_up };
                 let outcome = self.execute_in_turn(&mut slot, &call, &mut resets).await;
-                let has_state = slot.worker.is_some();
+                let has_state = slot.sandbox.is_some();
                 self.is_running.store(has_state, Ordering::Relaxed);
                 Outcome { has_state, ..outcome }
             }
@@ -182,22 +186,22 @@ impl Session {
         call: &Call<'_>,
         resets: &mut watch::Receiver<u64>,
     ) -> Outcome {
-        if let Some(worker) = slot.worker.take_if(|_| !call.hung_up.is_cancelled()) {
-            match self.call(worker, slot, call, resets).await {
+        if let Some(sandbox) = slot.sandbox.take_if(|_| !call.hung_up.is_cancelled()) {
+            match self.call(sandbox, slot, call, resets).await {
                 Ok(outcome) => return outcome,
                 // It was lost between the calls, so the code has not been run.
-                Err(Broken { had_received: false, death: Death::Blocked, .. }) => {
-                    slot.loss = Some(Loss::Blocked);
+                Err(CallAborted { had_received: false, reason: ExitReason::Blocked, .. }) => {
+                    slot.lost = Some(LostReason::Blocked);
                 }
-                Err(Broken {
+                Err(CallAborted {
                     had_received: false,
-                    death: Death::Ended { .. } | Death::Nonsense(_),
+                    reason: ExitReason::Ended { .. } | ExitReason::Nonsense(_),
                     ..
-                }) => slot.loss = Some(Loss::Ended),
-                Err(Broken { death, said, .. }) => {
+                }) => slot.lost = Some(LostReason::Ended),
+                Err(CallAborted { reason, said, .. }) => {
                     // Nobody hears of it now.
-                    slot.loss = (death == Death::Cancelled).then_some(Loss::Cancelled);
-                    return self.dead(&death).after(&said);
+                    slot.lost = (reason == ExitReason::Cancelled).then_some(LostReason::Cancelled);
+                    return self.lost_call(&reason).after(&said);
                 }
             }
         }
@@ -205,53 +209,53 @@ impl Session {
             return Outcome::failure(&self.name, CANCELLED);
         }
         let started = tokio::select! {
-            started = self.place.start_worker(&self.name, &self.wanted, self.browser()) => started,
-            _ = resets.changed() => return self.dead(&Death::Closing),
+            started = self.environment.start_sandbox(&self.name, &self.wanted, self.browser()) => started,
+            _ = resets.changed() => return self.lost_call(&ExitReason::Closing),
         };
-        let worker = match started {
-            Ok(worker) if call.hung_up.is_cancelled() => {
-                slot.worker = Some(worker);
+        let sandbox = match started {
+            Ok(sandbox) if call.hung_up.is_cancelled() => {
+                slot.sandbox = Some(sandbox);
                 return Outcome::failure(&self.name, CANCELLED);
             }
-            Ok(worker) => worker,
+            Ok(sandbox) => sandbox,
             Err(text) => return Outcome::failure(&self.name, text),
         };
-        let loss = slot.loss.take();
-        match (self.call(worker, slot, call, resets).await, loss) {
-            (Ok(outcome), Some(loss)) => outcome.begun_after(loss),
+        let lost = slot.lost.take();
+        match (self.call(sandbox, slot, call, resets).await, lost) {
+            (Ok(outcome), Some(lost)) => outcome.begun_after(lost),
             (Ok(outcome), None) => {
                 let is_resumed = std::mem::take(&mut slot.has_past);
                 Outcome { is_fresh: true, is_resumed, ..outcome }
             }
-            (Err(Broken { death, said, .. }), _) => {
-                slot.loss = (death == Death::Cancelled).then_some(Loss::Cancelled);
-                self.dead(&death).after(&said)
+            (Err(CallAborted { reason, said, .. }), _) => {
+                slot.lost = (reason == ExitReason::Cancelled).then_some(LostReason::Cancelled);
+                self.lost_call(&reason).after(&said)
             }
         }
     }
 
-    /// Keeps the worker only if it can be used again.
+    /// Keeps the sandbox only if it can be used again.
     async fn call(
         &self,
-        mut worker: Worker,
+        mut sandbox: Sandbox,
         slot: &mut Slot,
         call: &Call<'_>,
         resets: &mut watch::Receiver<u64>,
-    ) -> Result<Outcome, Broken> {
-        if !worker.is_quiet() {
-            worker.end().await;
-            let death = Death::Nonsense("it spoke out of turn");
-            return Err(Broken { death, said: String::new(), had_received: false });
+    ) -> Result<Outcome, CallAborted> {
+        if !sandbox.is_quiet() {
+            sandbox.end().await;
+            let reason = ExitReason::Nonsense("it spoke out of turn");
+            return Err(CallAborted { reason, said: String::new(), had_received: false });
         }
         let called = tokio::select! {
-            called = worker.call(&call.request.code, call.request.limit(), call.hung_up) => called,
+            called = sandbox.call(&call.request.code, call.request.limit(), call.hung_up) => called,
             _ = resets.changed() => {
-                Err(Broken { death: Death::Closing, said: String::new(), had_received: true })
+                Err(CallAborted { reason: ExitReason::Closing, said: String::new(), had_received: true })
             }
         };
         match called {
             Ok(done) => {
-                slot.worker = Some(worker);
+                slot.sandbox = Some(sandbox);
                 let mut outcome = Outcome::success(&self.name, done.text);
                 outcome.failed = done.failed;
                 outcome.notes = done.notes;
@@ -259,15 +263,15 @@ impl Session {
                 Ok(outcome)
             }
             Err(broken) => {
-                worker.end().await;
+                sandbox.end().await;
                 Err(broken)
             }
         }
     }
 
-    fn dead(&self, death: &Death) -> Outcome {
-        tracing::info!(session = %self.name, ?death, "a session's worker is gone");
-        Outcome::failure(&self.name, death.describe())
+    fn lost_call(&self, reason: &ExitReason) -> Outcome {
+        tracing::info!(session = %self.name, ?reason, "a session's worker is gone");
+        Outcome::failure(&self.name, reason.describe())
     }
 
     /// Stops what runs, and forgets the state and which browser it was.
@@ -275,38 +279,38 @@ impl Session {
         // Its turn comes before that of calls that have not been told.
         let telling = async { self.resets.send_modify(|resets| *resets += 1) };
         let (mut slot, ()) = tokio::join!(biased; self.slot.lock(), telling);
-        if let Some(worker) = slot.worker.take() {
-            worker.end().await;
+        if let Some(sandbox) = slot.sandbox.take() {
+            sandbox.end().await;
         }
-        (slot.loss, slot.has_past) = (None, false);
+        (slot.lost, slot.has_past) = (None, false);
         self.is_running.store(false, Ordering::Relaxed);
         *self.binding() = Binding { chosen: self.wanted.browser.clone(), key: None };
     }
 
-    /// Ends a worker that nobody needs, or that something blocks: it would take a core for ever.
+    /// Ends a sandbox that nobody needs, or that something blocks: it would take a core for ever.
     pub(super) async fn look_after(&self) {
         let mut resets = self.resets.subscribe();
         // One that is called is looked after by the call.
         let Ok(mut slot) = self.slot.try_lock() else { return };
-        let Some(mut worker) = slot.worker.take() else { return };
-        let loss = match self.idle() {
-            Some(idle) if idle >= FORGOTTEN => Some(Loss::Forgotten),
-            Some(_) | None if !worker.is_quiet() => Some(Loss::Ended),
+        let Some(mut sandbox) = slot.sandbox.take() else { return };
+        let lost = match self.idle() {
+            Some(idle) if idle >= FORGOTTEN => Some(LostReason::Forgotten),
+            Some(_) | None if !sandbox.is_quiet() => Some(LostReason::Ended),
             Some(_) | None => tokio::select! {
-                is_well = worker.is_well() => {
+                is_well = sandbox.is_well() => {
                     if is_well {
-                        slot.worker = Some(worker);
+                        slot.sandbox = Some(sandbox);
                         return;
                     }
-                    Some(Loss::Blocked)
+                    Some(LostReason::Blocked)
                 }
                 // Whoever resets it need not wait until it is known to be blocked.
                 _ = resets.changed() => None,
             },
         };
-        tracing::info!(session = %self.name, ?loss, "ended a worker that waited");
-        worker.end().await;
-        slot.loss = loss;
+        tracing::info!(session = %self.name, ?lost, "ended a worker that waited");
+        sandbox.end().await;
+        slot.lost = lost;
         self.is_running.store(false, Ordering::Relaxed);
     }
 
@@ -318,7 +322,7 @@ impl Session {
     }
 
     fn folder(&self) -> PathBuf {
-        self.place.folder_of(&self.name)
+        self.environment.folder_of(&self.name)
     }
 }
 
@@ -331,7 +335,7 @@ mod tests {
 
     use super::super::keys::Keys;
     use super::super::limits::LOOK_BACK;
-    use super::super::sandbox::environment::Doors;
+    use super::super::sandbox::environment::RelayPorts;
     use super::super::sandbox::launcher::Launcher;
     use super::super::sandbox::node::Node;
     use super::super::sandbox::process::Start;
@@ -351,26 +355,26 @@ while read -r request <&3; do :; done
         let folder = tempfile::tempdir().unwrap();
         let (is_closing, closing) = watch::channel(false);
         let session = session(&folder, closing.clone());
-        session.slot.lock().await.worker = Some(blocked(folder.path(), closing).await);
+        session.slot.lock().await.sandbox = Some(blocked(folder.path(), closing).await);
         let both = async { tokio::join!(biased; session.look_after(), session.reset()) };
         timeout(LOOK_BACK, both).await.expect("the look ends with the reset");
         let slot = session.slot.lock().await;
-        assert!(slot.worker.is_none() && slot.loss.is_none(), "{slot:?}");
+        assert!(slot.sandbox.is_none() && slot.lost.is_none(), "{slot:?}");
         drop(is_closing);
     }
 
     fn session(folder: &TempDir, closing: watch::Receiver<bool>) -> Session {
-        let doors = Doors { workers: ([127, 0, 0, 1], 1).into(), others: 1 };
+        let relay_ports = RelayPorts { sandboxes: ([127, 0, 0, 1], 1).into(), others: 1 };
         let folder = Some(folder.path().to_owned());
         let options = ExecutorOptions { folder, ..ExecutorOptions::default() };
-        let place = Place::new(&options, doors, Keys::default(), closing);
-        Session::new(SessionName::default(), NewSession::default(), Arc::new(place))
+        let environment = SandboxEnvironment::new(&options, relay_ports, Keys::default(), closing);
+        Session::new(SessionName::default(), NewSession::default(), Arc::new(environment))
     }
 
-    async fn blocked(folder: &Path, closing: watch::Receiver<bool>) -> Worker {
+    async fn blocked(folder: &Path, closing: watch::Receiver<bool>) -> Sandbox {
         let program = fake_program(folder, "node", BLOCKED);
-        let doors = Doors { workers: ([127, 0, 0, 1], 1).into(), others: 1 };
-        let launcher = Launcher::new(&ExecutorOptions::default(), doors, None);
+        let relay_ports = RelayPorts { sandboxes: ([127, 0, 0, 1], 1).into(), others: 1 };
+        let launcher = Launcher::new(&ExecutorOptions::default(), relay_ports, None);
         let start = Start {
             node: &Node { program: program.clone(), version: (24, 0) },
             program: &program,
@@ -384,6 +388,6 @@ while read -r request <&3; do :; done
             key: Keys::default().issue(Confinement { folders: Vec::new() }, None).unwrap(),
             closing,
         };
-        Worker::start(start).await.unwrap()
+        Sandbox::start(start).await.unwrap()
     }
 }

@@ -79,8 +79,8 @@ pub(crate) async fn listen(options: &RelayOptions) -> Result<Listening, StartErr
     Ok(Listening { listeners, port, since, ipv6_refused })
 }
 
-/// Takes a free port for workers, which nobody else has a use for.
-pub(crate) fn for_workers() -> Result<(TcpListener, SocketAddr), StartError> {
+/// Takes a free port for sandboxes, which nobody else has a use for.
+pub(crate) fn for_sandboxes() -> Result<(TcpListener, SocketAddr), StartError> {
     let address = SocketAddr::new(LOOPBACK, 0);
     let listener = bind(address)?;
     let taken = listener.local_addr().map_err(|source| StartError::Listen { address, source })?;

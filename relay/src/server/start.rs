@@ -27,7 +27,7 @@ use super::http::control::{Control, Others};
 use super::http::{routes, sandbox_port};
 use super::listen::{self, Listening};
 use super::{GOODBYE, RelayOptions, RelayServer, StartError};
-use crate::agents::{Browsers, Doors, Executor, Keys};
+use crate::agents::{Browsers, Executor, Keys, RelayPorts};
 use crate::event_loop;
 use crate::event_loop::handle::{Event, Handle};
 use crate::event_loop::observers::Publisher;
@@ -54,7 +54,7 @@ impl RelayServer {
     /// As [`RelayServer::start`]. All tasks that it spawns log to the subscriber of the caller.
     async fn begin(options: &RelayOptions) -> Result<Self, StartError> {
         let Listening { listeners, port, since, ipv6_refused } = listen::listen(options).await?;
-        let (sandbox_listener, workers) = listen::for_workers()?;
+        let (sandbox_listener, sandboxes) = listen::for_sandboxes()?;
         // Only the one that has the port may touch the files.
         let logs = options.logs.clone().filter(Logs::open);
         let tokens = tokens(options)?;
@@ -63,8 +63,8 @@ impl RelayServer {
         let note = options.note.as_deref().and_then(|folder| leave_note(folder, port, options));
         let keys = Keys::default();
         let browsers = Browsers::new(handle.clone(), seen.status.clone());
-        let doors = Doors { workers, others: port };
-        let executor = Executor::new(&options.executor, doors, browsers, keys.clone());
+        let relay_ports = RelayPorts { sandboxes, others: port };
+        let executor = Executor::new(&options.executor, relay_ports, browsers, keys.clone());
         let peers = Arc::new(Peers::new());
         let users = Arc::new(Users::new(&options.allowed_users));
         let refusals = Arc::new(Refusals::default());
@@ -72,7 +72,7 @@ impl RelayServer {
             .with_owner(note.as_ref().map(Note::key))
             .with_secret(options.secret.clone(), since)
             .with_users(Arc::clone(&users), Arc::clone(&refusals))
-            .with_workers(executor.clone());
+            .with_sandboxes(executor.clone());
         let pairing = Arc::new(Pairing::new(options.secret.clone(), options.pairing, port, since));
         let stop_wanted = Arc::new(Notify::new());
         let ipv6_refused = ipv6_refused.map(|error| error.to_string());

@@ -1,7 +1,7 @@
-//! The process of a worker: Node with little to reach, and a shell that ends it.
+//! The process of a sandbox: Node with little to reach, and a shell that ends it.
 //!
 //! The shell sets the limits that Node has no option for, and waits on a lifeline. When the relay
-//! lets go of that, or dies, the shell kills the worker, whatever that is doing.
+//! lets go of that, or dies, the shell kills the sandbox, whatever that is doing.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,8 +13,8 @@ use tokio::process::Command;
 use super::process::Start;
 use crate::agents::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
 
-/// `$1` to `$3` are the limits, the rest is the worker; 5 is the lifeline, and 6 the launcher, which is
-/// executed through this shell's descriptor, so that the worker itself does not have it. Some shells
+/// `$1` to `$3` are the limits, the rest is the sandbox; 5 is the lifeline, and 6 the launcher, which is
+/// executed through this shell's descriptor, so that the sandbox itself does not have it. Some shells
 /// export more than they are given.
 const SUPERVISE: &str = r#"
 ulimit -c 0; ulimit -d "$1"; ulimit -f "$2"; ulimit -n "$3"; shift 3
@@ -26,7 +26,7 @@ kill -9 $worker 2>/dev/null
 wait $worker
 "#;
 
-/// How much of what a worker says on standard error is kept.
+/// How much of what a sandbox says on standard error is kept.
 const LAST_WORDS: usize = 4096;
 
 pub(crate) fn command(start: &Start<'_>) -> Command {

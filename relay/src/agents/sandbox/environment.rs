@@ -1,4 +1,4 @@
-//! What workers are started with, and where.
+//! What sandboxes are started with, and where.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::launcher::Launcher;
 use super::node::{Node, RuntimeError};
 use super::playwright::{Playwright, home_folder};
-use super::process::{Start, Worker};
+use super::process::{Sandbox, Start};
 use super::scripts;
 use crate::agents::ExecutorOptions;
 use crate::agents::api::{NewSession, SessionName};
@@ -17,11 +17,11 @@ use relay_core::Confinement;
 
 /// What all sessions of a relay have in common.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct SandboxEnvironment {
     /// `None` where the user has no home.
     folder: Option<PathBuf>,
     playwright: Option<PathBuf>,
-    doors: Doors,
+    relay_ports: RelayPorts,
     launcher: Launcher,
     keys: Keys,
     closing: watch::Receiver<bool>,
@@ -29,24 +29,24 @@ pub(crate) struct Place {
 
 /// Where the relay listens.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Doors {
-    /// For workers.
-    pub(crate) workers: SocketAddr,
+pub(crate) struct RelayPorts {
+    /// For sandboxes.
+    pub(crate) sandboxes: SocketAddr,
     /// For everybody else.
     pub(crate) others: u16,
 }
 
-impl Place {
+impl SandboxEnvironment {
     pub(crate) fn new(
         options: &ExecutorOptions,
-        doors: Doors,
+        relay_ports: RelayPorts,
         keys: Keys,
         closing: watch::Receiver<bool>,
     ) -> Self {
         let folder = options.folder.clone().or_else(|| home_folder().ok());
         let playwright = options.playwright.clone();
-        let launcher = Launcher::new(options, doors, folder.clone());
-        Self { folder, playwright, doors, launcher, keys, closing }
+        let launcher = Launcher::new(options, relay_ports, folder.clone());
+        Self { folder, playwright, relay_ports, launcher, keys, closing }
     }
 
     pub(crate) fn launcher(&self) -> &Launcher {
@@ -66,17 +66,17 @@ impl Place {
         folder.join("sessions").join(session.as_str())
     }
 
-    /// Starts a worker for a session.
+    /// Starts a sandbox for a session.
     ///
     /// # Errors
     ///
     /// Says in a sentence why there is none.
-    pub(crate) async fn start_worker(
+    pub(crate) async fn start_sandbox(
         &self,
         session: &SessionName,
         wanted: &NewSession,
         browser: Option<String>,
-    ) -> Result<Worker, String> {
+    ) -> Result<Sandbox, String> {
         let all = self.check_folder()?;
         let chosen = wanted.playwright.as_deref().or(self.playwright.as_deref());
         let failed = |error: RuntimeError| error.to_string();
@@ -112,20 +112,20 @@ impl Place {
             key,
             closing: self.closing.clone(),
         };
-        Worker::start(start).await
+        Sandbox::start(start).await
     }
 
     fn endpoint(&self, session: &SessionName, wanted: &NewSession) -> String {
         // A name that code of other sessions cannot take before.
-        let worker = getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id()));
-        let address = self.doors.workers;
+        let sandbox = getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id()));
+        let address = self.relay_ports.sandboxes;
         let window = wanted.separate_window.map(|wanted| format!("?separateWindow={wanted}"));
         let window = window.unwrap_or_default();
-        format!("ws://{address}/cdp/session-{session}-{worker:x}{window}")
+        format!("ws://{address}/cdp/session-{session}-{sandbox:x}{window}")
     }
 }
 
-/// Returns a folder for temporary files, without those that a worker left which was killed.
+/// Returns a folder for temporary files, without those that a sandbox left which was killed.
 fn empty(folder: PathBuf) -> std::io::Result<PathBuf> {
     match std::fs::symlink_metadata(&folder) {
         Ok(there) if there.is_dir() => std::fs::remove_dir_all(&folder)?,

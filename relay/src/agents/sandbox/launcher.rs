@@ -1,4 +1,4 @@
-//! How workers are started inside of the boundary, and what came of it.
+//! How sandboxes are started inside of the boundary, and what came of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::SandboxStatus;
 
-use super::environment::Doors;
+use super::environment::RelayPorts;
 use crate::agents::ExecutorOptions;
 use crate::boundary::{AgentsNetwork, Boundary, NodeFiles, Policy, Ports, SandboxMode};
 use crate::relay_file;
@@ -17,7 +17,7 @@ use crate::relay_file;
 const NO_LAUNCHER: &str =
     "the relay runs as a library without a launcher (ExecutorOptions::launcher)";
 
-/// Starts workers inside of the boundary.
+/// Starts sandboxes inside of the boundary.
 #[derive(Debug)]
 pub(crate) struct Launcher {
     /// The program that applies the boundary, opened when the relay started: what is installed in
@@ -26,7 +26,7 @@ pub(crate) struct Launcher {
     mode: SandboxMode,
     network: AgentsNetwork,
     newest_landlock: Option<u8>,
-    doors: Doors,
+    relay_ports: RelayPorts,
     /// Where the relays of this user leave their notes.
     folder: Option<PathBuf>,
     /// What was enforced the last time.
@@ -35,7 +35,7 @@ pub(crate) struct Launcher {
     running: Running,
 }
 
-/// What stands before Node.js on the command line of a worker.
+/// What stands before Node.js on the command line of a sandbox.
 #[derive(Debug)]
 pub(crate) struct Launch {
     pub(crate) words: Vec<OsString>,
@@ -45,7 +45,7 @@ pub(crate) struct Launch {
     pub(crate) boundary: Boundary,
 }
 
-/// The workers that run, by their process, and whether the system keeps them from the relay's ports.
+/// The sandboxes that run, by their process, and whether the system keeps them from the relay's ports.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<BTreeMap<u32, bool>>>);
 
@@ -57,7 +57,11 @@ pub(crate) struct Registered {
 }
 
 impl Launcher {
-    pub(crate) fn new(options: &ExecutorOptions, doors: Doors, folder: Option<PathBuf>) -> Self {
+    pub(crate) fn new(
+        options: &ExecutorOptions,
+        relay_ports: RelayPorts,
+        folder: Option<PathBuf>,
+    ) -> Self {
         let program = options.launcher.as_deref().and_then(|path| match File::open(path) {
             Ok(program) => Some(program),
             Err(error) => {
@@ -70,7 +74,7 @@ impl Launcher {
             mode: options.sandbox,
             network: options.network.clone(),
             newest_landlock: options.newest_landlock,
-            doors,
+            relay_ports,
             folder,
             found: Mutex::default(),
             said: Once::new(),
@@ -87,16 +91,16 @@ impl Launcher {
         &self.running
     }
 
-    /// Returns the ports that code may connect to: that of workers, and those of the network that the
+    /// Returns the ports that code may connect to: that of sandboxes, and those of the network that the
     /// user chose, but for the ports of relays.
     pub(crate) fn ports(&self) -> Vec<Ports> {
-        let workers = self.doors.workers.port();
-        let mut closed = BTreeSet::from([DEFAULT_PORT, self.doors.others]);
+        let sandboxes = self.relay_ports.sandboxes.port();
+        let mut closed = BTreeSet::from([DEFAULT_PORT, self.relay_ports.others]);
         closed.extend(self.folder.as_deref().map(relay_file::ports).unwrap_or_default());
         // It is bound by this relay, so a note that names it is older.
-        closed.remove(&workers);
+        closed.remove(&sandboxes);
         let mut ports = self.network.ports(&closed);
-        ports.push(Ports(workers, workers));
+        ports.push(Ports(sandboxes, sandboxes));
         ports
     }
 
@@ -104,7 +108,7 @@ impl Launcher {
         self.network.has_datagrams()
     }
 
-    /// Returns how a worker is started.
+    /// Returns how a sandbox is started.
     ///
     /// # Errors
     ///
@@ -134,8 +138,8 @@ impl Launcher {
             return Ok(Launch { words: Vec::new(), program: None, boundary });
         }
         let mut relays = self.folder.as_deref().map(relay_file::ports).unwrap_or_default();
-        relays.extend([DEFAULT_PORT, self.doors.others]);
-        let words = crate::boundary::launch(policy, self.doors.workers.port(), &relays);
+        relays.extend([DEFAULT_PORT, self.relay_ports.others]);
+        let words = crate::boundary::launch(policy, self.relay_ports.sandboxes.port(), &relays);
         let boundary = Boundary { seatbelt: true, ..Boundary::default() };
         Ok(Launch { words, program: None, boundary })
     }
@@ -153,7 +157,7 @@ impl Launcher {
         })
     }
 
-    /// Decides whether code may be run in a worker, before it has any.
+    /// Decides whether code may be run in a sandbox, before it has any.
     ///
     /// # Errors
     ///
@@ -173,7 +177,7 @@ impl Launcher {
         }
     }
 
-    /// Returns what is enforced, as the last worker told, or as a process tells that is started for it.
+    /// Returns what is enforced, as the last sandbox told, or as a process tells that is started for it.
     pub(crate) async fn status(&self) -> SandboxStatus {
         let found = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let boundary = match found {
@@ -222,7 +226,7 @@ impl Running {
         Registered { process, running: self.clone() }
     }
 
-    /// Returns whether a worker that the system does not keep from the relay's ports holds a socket.
+    /// Returns whether a sandbox that the system does not keep from the relay's ports holds a socket.
     pub(crate) fn holds_socket(&self, inode: u64) -> bool {
         let name = format!("socket:[{inode}]");
         let holds = |process: &u32| {
@@ -315,9 +319,9 @@ mod tests {
     fn the_ports_of_all_relays_of_this_user_are_closed() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("relay-8123.json"), "{}").unwrap();
-        let doors = Doors { workers: ([127, 0, 0, 1], 40000).into(), others: 3000 };
+        let relay_ports = RelayPorts { sandboxes: ([127, 0, 0, 1], 40000).into(), others: 3000 };
         let options = ExecutorOptions::default();
-        let launcher = Launcher::new(&options, doors, Some(folder.path().to_owned()));
+        let launcher = Launcher::new(&options, relay_ports, Some(folder.path().to_owned()));
         let ports = launcher.ports();
         let is_open = |port| ports.iter().any(|it| it.0 <= port && port <= it.1);
         for (port, open) in

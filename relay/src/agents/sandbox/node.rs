@@ -1,4 +1,4 @@
-//! The Node.js that workers run in.
+//! The Node.js that sandboxes run in.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! JSON over a worker's private pipes: one object per line, none longer than the limit.
+//! JSON over a sandbox's private pipes: one object per line, none longer than the limit.
 
 use std::io;
 use std::os::fd::OwnedFd;

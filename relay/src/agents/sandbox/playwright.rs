@@ -1,4 +1,4 @@
-//! The `playwright-core` that workers load: one that the user named, or the one of Playwriter's own,
+//! The `playwright-core` that sandboxes load: one that the user named, or the one of Playwriter's own,
 //! every byte of which is known.
 //!
 //! The one of the folder that an agent happens to be started in is not loaded: a repository that was
@@ -25,7 +25,7 @@ pub(crate) const OLDEST: Version = Version::new(1, 52, 0);
 /// Held by whoever installs it.
 static INSTALLING: Semaphore = Semaphore::const_new(1);
 
-/// A `playwright-core` that workers can load.
+/// A `playwright-core` that sandboxes can load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Playwright {
     /// The folder of the package.
@@ -59,8 +59,8 @@ impl Playwright {
     /// Says what is in the way.
     pub async fn installed(playwriter: &Path) -> Result<Self, RuntimeError> {
         let runtime = playwriter.join("runtime");
-        let place = runtime.join(VERSION);
-        let package = place.join("node_modules/playwright-core");
+        let target = runtime.join(VERSION);
+        let package = target.join("node_modules/playwright-core");
         if let Some(installed) = Self::at(&package) {
             return Ok(installed);
         }
@@ -69,7 +69,7 @@ impl Playwright {
         if let Some(installed) = Self::at(&package) {
             return Ok(installed);
         }
-        install(&runtime, &place).await?;
+        install(&runtime, &target).await?;
         Self::at(&package).ok_or_else(|| RuntimeError::NotInstalled("npm left nothing".to_owned()))
     }
 

@@ -1,4 +1,4 @@
-//! One worker, as the relay talks to it.
+//! One sandbox, as the relay talks to it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use super::pipe::{Pipe, PipeError};
 use super::protocol::{Answer, Done, Request};
 use crate::agents::keys::Key;
 use crate::agents::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
-use crate::agents::outcome::Death;
+use crate::agents::outcome::ExitReason;
 use crate::boundary::Boundary;
 use crate::system::descriptors::spawn_with;
 
-/// How much of what code says is kept while it runs, in bytes: workers pass on no more than 10 000
+/// How much of what code says is kept while it runs, in bytes: sandboxes pass on no more than 10 000
 /// characters.
 const MAX_SAID: usize = 64 * 1024;
 
-/// What a worker is started with.
+/// What a sandbox is started with.
 pub(crate) struct Start<'a> {
     pub(crate) node: &'a Node,
     /// Its program, which what is on the PATH may only lead to.
@@ -42,7 +42,7 @@ pub(crate) struct Start<'a> {
 
 /// A process that runs code. Dropping it ends it.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub(crate) struct Sandbox {
     supervisor: Child,
     lifeline: Option<std::io::PipeWriter>,
     last_words: Option<tokio::task::JoinHandle<String>>,
@@ -56,22 +56,22 @@ pub(crate) struct Worker {
 }
 
 /// How a call ended early.
-pub(crate) struct Broken {
-    pub(crate) death: Death,
+pub(crate) struct CallAborted {
+    pub(crate) reason: ExitReason,
     /// What the code said until then.
     pub(crate) said: String,
-    /// Whether the worker had taken the code by then.
+    /// Whether the sandbox had taken the code by then.
     pub(crate) had_received: bool,
 }
 
-/// What came of the start of a worker.
+/// What came of the start of a sandbox.
 enum Greeting {
     Answer(Answer),
     /// No code is run without more of a boundary.
     Refused(String),
 }
 
-impl Worker {
+impl Sandbox {
     /// Starts the process and waits until it has loaded Playwright.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Worker {
         let Spawned { supervisor, lifeline, last_words, mut pipe } = spawned?;
         let greeted = timeout(START, greet(&mut pipe, &start, is_launched)).await;
         let Start { launcher, playwright, key, closing, .. } = start;
-        let mut worker = Self {
+        let mut sandbox = Self {
             supervisor,
             lifeline: Some(lifeline),
             last_words: Some(last_words),
@@ -97,8 +97,8 @@ impl Worker {
         match greeted {
             Ok(Ok((Greeting::Answer(Answer::Ready { pid }), boundary))) => {
                 let register = |pid| launcher.running().register(pid, boundary.has_ports());
-                worker._registered = pid.map(register);
-                Ok(worker)
+                sandbox._registered = pid.map(register);
+                Ok(sandbox)
             }
             Ok(Ok((Greeting::Answer(Answer::Broken { message }), _))) => {
                 Err(format!("cannot load playwright-core from {}: {message}", playwright.display()))
@@ -108,10 +108,10 @@ impl Worker {
                 Err("the worker does not make sense".into())
             }
             Ok(Err(PipeError::Closed)) => {
-                let (code, last_words) = worker.end().await;
+                let (code, last_words) = sandbox.end().await;
                 Err(format!("the worker ended at once (exit code {code:?}): {}", last_words.trim()))
             }
-            Err(_) => Err(Death::TooSlow("start").describe()),
+            Err(_) => Err(ExitReason::TooSlow("start").describe()),
         }
     }
 
@@ -119,13 +119,13 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// After one, the worker is of no use any more.
+    /// After one, the sandbox is of no use any more.
     pub(crate) async fn call(
         &mut self,
         code: &str,
         limit: Duration,
         hung_up: &CancellationToken,
-    ) -> Result<Done, Broken> {
+    ) -> Result<Done, CallAborted> {
         self.last_id += 1;
         self.said.clear();
         let mut had_received = false;
@@ -133,10 +133,10 @@ impl Worker {
         let called = tokio::select! {
             called = self.call_unless_closing(code, limit, &mut had_received, hung_up) => called,
             // It cannot end before what it stands for.
-            _ = closing.wait_for(|is_closing| *is_closing) => Err(Death::Closing),
+            _ = closing.wait_for(|is_closing| *is_closing) => Err(ExitReason::Closing),
         };
         let said = std::mem::take(&mut self.said);
-        called.map_err(|death| Broken { death, said, had_received })
+        called.map_err(|reason| CallAborted { reason, said, had_received })
     }
 
     async fn call_unless_closing(
@@ -145,7 +145,7 @@ impl Worker {
         limit: Duration,
         had_received: &mut bool,
         hung_up: &CancellationToken,
-    ) -> Result<Done, Death> {
+    ) -> Result<Done, ExitReason> {
         let id = self.last_id;
         let request = Request::Execute { id, code, timeout: limit.as_millis() };
         let receiving = async {
@@ -154,20 +154,20 @@ impl Worker {
         };
         // What an earlier call left behind may block the loop, or keep the browser busy.
         let connects = match timeout(RECEIVE, receiving).await {
-            Err(_) => return Err(Death::Blocked),
-            Ok(Err(error)) => return Err(self.death(error).await),
+            Err(_) => return Err(ExitReason::Blocked),
+            Ok(Err(error)) => return Err(self.exit_reason(error).await),
             Ok(Ok(Answer::Received { id: its, connects })) if its == id => connects,
             Ok(Ok(_)) => return Err(out_of_turn()),
         };
         *had_received = true;
         let (patience, overdue) = match connects {
-            true => (CONNECT, Death::TooSlow("connect to the browser")),
-            false => (limit, Death::Overran(limit)),
+            true => (CONNECT, ExitReason::TooSlow("connect to the browser")),
+            false => (limit, ExitReason::Overran(limit)),
         };
         let mut deadline = Instant::now() + patience;
         match timeout_at(deadline, self.next()).await {
             Err(_) => return Err(overdue),
-            Ok(Err(error)) => return Err(self.death(error).await),
+            Ok(Err(error)) => return Err(self.exit_reason(error).await),
             Ok(Ok(Answer::Begun { id: its })) if its == id => {}
             Ok(Ok(Answer::Done { id: its, done })) if its == id => return Ok(done),
             Ok(Ok(_)) => return Err(out_of_turn()),
@@ -177,12 +177,12 @@ impl Worker {
         }
         let done = tokio::select! {
             done = timeout_at(deadline, self.next()) => {
-                done.map_err(|_| Death::Overran(limit))?
+                done.map_err(|_| ExitReason::Overran(limit))?
             }
             () = hung_up.cancelled() => self.cancelled().await?,
         };
         match done {
-            Err(error) => Err(self.death(error).await),
+            Err(error) => Err(self.exit_reason(error).await),
             Ok(Answer::Done { id: its, done }) if its == id => Ok(done),
             Ok(_) => Err(out_of_turn()),
         }
@@ -202,12 +202,12 @@ impl Worker {
     }
 
     /// Takes the browser away from the code that runs, so that it ends by itself.
-    async fn cancelled(&mut self) -> Result<Result<Answer, PipeError>, Death> {
+    async fn cancelled(&mut self) -> Result<Result<Answer, PipeError>, ExitReason> {
         let ending = async {
             self.pipe.send(&Request::Cancel {}).await?;
             self.next().await
         };
-        timeout(CANCEL, ending).await.map_err(|_| Death::Cancelled)
+        timeout(CANCEL, ending).await.map_err(|_| ExitReason::Cancelled)
     }
 
     /// Whether it answers while it has nothing to do.
@@ -232,20 +232,20 @@ impl Worker {
 
     /// Ends the process and gives its exit code and last words.
     pub(crate) async fn end(mut self) -> (Option<i32>, String) {
-        self.bury().await
+        self.wait_for_exit().await
     }
 
-    async fn death(&mut self, error: PipeError) -> Death {
+    async fn exit_reason(&mut self, error: PipeError) -> ExitReason {
         match error {
-            PipeError::Nonsense(what) => Death::Nonsense(what),
+            PipeError::Nonsense(what) => ExitReason::Nonsense(what),
             PipeError::Closed => {
-                let (code, last_words) = self.bury().await;
-                Death::Ended { code, last_words }
+                let (code, last_words) = self.wait_for_exit().await;
+                ExitReason::Ended { code, last_words }
             }
         }
     }
 
-    async fn bury(&mut self) -> (Option<i32>, String) {
+    async fn wait_for_exit(&mut self) -> (Option<i32>, String) {
         self.lifeline = None;
         let status = timeout(END, self.supervisor.wait()).await;
         let code = status.ok().and_then(Result::ok).and_then(|status| status.code());
@@ -255,8 +255,8 @@ impl Worker {
     }
 }
 
-fn out_of_turn() -> Death {
-    Death::Nonsense("it spoke out of turn")
+fn out_of_turn() -> ExitReason {
+    ExitReason::Nonsense("it spoke out of turn")
 }
 
 /// A process that was started and has not answered yet.
@@ -268,11 +268,11 @@ struct Spawned {
 }
 
 fn spawn(start: &mut Start<'_>) -> std::io::Result<Spawned> {
-    let (for_worker, from_us) = std::io::pipe()?;
-    let (from_worker, for_us) = std::io::pipe()?;
+    let (for_sandbox, from_us) = std::io::pipe()?;
+    let (from_sandbox, for_us) = std::io::pipe()?;
     let (held, lifeline) = std::io::pipe()?;
     let mut given = vec![
-        FdMapping { parent_fd: for_worker.into(), child_fd: 3 },
+        FdMapping { parent_fd: for_sandbox.into(), child_fd: 3 },
         FdMapping { parent_fd: for_us.into(), child_fd: 4 },
         FdMapping { parent_fd: held.into(), child_fd: 5 },
     ];
@@ -280,7 +280,7 @@ fn spawn(start: &mut Start<'_>) -> std::io::Result<Spawned> {
     given.extend(launcher.map(|file| FdMapping { parent_fd: file.into(), child_fd: 6 }));
     let mut supervisor = spawn_with(command(start), given)?;
     let last_words = tokio::spawn(listen(supervisor.stderr.take()));
-    let pipe = Pipe::new(from_us.into(), from_worker.into())?;
+    let pipe = Pipe::new(from_us.into(), from_sandbox.into())?;
     Ok(Spawned { supervisor, lifeline, last_words, pipe })
 }
 

@@ -1,11 +1,11 @@
-//! The program that workers run, which this binary carries.
+//! The program that sandboxes run, which this binary carries.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 macro_rules! scripts {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../worker/", $name)))),*]
+        [$(($name, include_str!(concat!("../../../sandbox/", $name)))),*]
     };
 }
 
@@ -14,7 +14,7 @@ const SCRIPTS: [(&str, &str); 20] = scripts![
     "compile.mjs",
     "console.mjs",
     "diff.mjs",
-    "doors.mjs",
+    "harden.mjs",
     "errors.mjs",
     "html.mjs",
     "inspect.mjs",
@@ -24,7 +24,7 @@ const SCRIPTS: [(&str, &str); 20] = scripts![
     "main.mjs",
     "markdown.mjs",
     "output.mjs",
-    "patience.mjs",
+    "call_deadline.mjs",
     "pipe.mjs",
     "require.mjs",
     "scope.mjs",
@@ -33,9 +33,9 @@ const SCRIPTS: [(&str, &str); 20] = scripts![
 ];
 
 /// Writes the scripts out, for Node reads only files, and gives the folder. Each is replaced as a
-/// whole, since another worker may be reading it.
+/// whole, since another sandbox may be reading it.
 pub(crate) fn write(folder: &Path) -> io::Result<PathBuf> {
-    let folder = folder.join("worker").join(crate::VERSION);
+    let folder = folder.join("sandbox").join(crate::VERSION);
     std::fs::create_dir_all(&folder)?;
     for (name, text) in SCRIPTS {
         let path = folder.join(name);

@@ -54,8 +54,8 @@ pub(crate) struct Policy {
     refusals: Arc<Refusals>,
     /// Whether an extension on Windows has proven itself.
     proven_on_windows: Arc<AtomicBool>,
-    /// Whose workers may have to be kept out.
-    workers: Option<Executor>,
+    /// Whose sandboxes may have to be kept out.
+    sandboxes: Option<Executor>,
 }
 
 /// Why a request was not let in.
@@ -106,7 +106,7 @@ impl Policy {
             users: Arc::new(Users::new(&[])),
             refusals: Arc::default(),
             proven_on_windows: Arc::default(),
-            workers: None,
+            sandboxes: None,
         }
     }
 
@@ -115,9 +115,9 @@ impl Policy {
         Self { users, refusals, ..self }
     }
 
-    /// Refuses the workers of agents' code, where the system does not keep them from this port.
-    pub(crate) fn with_workers(self, executor: Executor) -> Self {
-        Self { workers: Some(executor), ..self }
+    /// Refuses the sandboxes of agents' code, where the system does not keep them from this port.
+    pub(crate) fn with_sandboxes(self, executor: Executor) -> Self {
+        Self { sandboxes: Some(executor), ..self }
     }
 
     /// Opens [`Door::Owner`] to whoever shows the key.
@@ -183,7 +183,10 @@ impl Policy {
     /// Refuses other users of this machine.
     fn check_user(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
         let inode = caller.remote.identity.inode.map(u64::from);
-        if inode.zip(self.workers.as_ref()).is_some_and(|(it, workers)| workers.holds_socket(it)) {
+        if inode
+            .zip(self.sandboxes.as_ref())
+            .is_some_and(|(it, sandboxes)| sandboxes.holds_socket(it))
+        {
             return Err(forbidden("agents' code may not connect to the relay by itself"));
         }
         let User::Other(uid) = caller.remote.identity.user else { return Ok(()) };

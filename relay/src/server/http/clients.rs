@@ -55,7 +55,7 @@ impl ClientPath {
 pub(crate) struct Entering {
     pub(crate) path: ClientPath,
     pub(crate) query: ClientQuery,
-    /// Of a worker.
+    /// Of a sandbox.
     pub(crate) key: Option<Entry>,
 }
 

@@ -15,7 +15,7 @@ use crate::agents::limits::INSTALL;
 use crate::agents::sandbox::node::{RuntimeError, program};
 
 /// Installs beside the place and moves it there as a whole: others may be doing the same.
-pub(super) async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeError> {
+pub(super) async fn install(runtime: &Path, target: &Path) -> Result<(), RuntimeError> {
     let failed = |why: String| RuntimeError::NotInstalled(why);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let npm = program("npm", &path).ok_or_else(|| failed("npm was not found".to_owned()))?;
@@ -40,7 +40,7 @@ pub(super) async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeE
     };
     if installed.is_ok() {
         // It fails when another was faster, whose work is as good.
-        drop(std::fs::rename(&new, place));
+        drop(std::fs::rename(&new, target));
         tracing::info!("playwright-core {VERSION} is installed");
     }
     if new.exists() {
@@ -50,15 +50,15 @@ pub(super) async fn install(runtime: &Path, place: &Path) -> Result<(), RuntimeE
 }
 
 /// Unpacks the archive that npm fetched, if it is the one that the authors published.
-fn unpack(place: &Path) -> Result<(), String> {
-    let archive = place.join(format!("playwright-core-{VERSION}.tgz"));
+fn unpack(target: &Path) -> Result<(), String> {
+    let archive = target.join(format!("playwright-core-{VERSION}.tgz"));
     let bytes = std::fs::read(&archive).map_err(|_| "npm left nothing".to_owned())?;
     if !known::is_archive(&bytes) {
         return Err(format!(
             "what npm fetched is not playwright-core {VERSION} as its authors published it"
         ));
     }
-    let modules = place.join("node_modules");
+    let modules = target.join("node_modules");
     let unpacked = std::fs::create_dir(&modules)
         .and_then(|()| tar::Archive::new(GzDecoder::new(&*bytes)).unpack(&modules))
         .and_then(|()| std::fs::rename(modules.join("package"), modules.join("playwright-core")))
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn an_archive_of_somebody_else_is_not_unpacked() {
-        let place = tempfile::tempdir().unwrap();
-        assert_eq!(unpack(place.path()).unwrap_err(), "npm left nothing");
-        let archive = place.path().join(format!("playwright-core-{VERSION}.tgz"));
+        let target = tempfile::tempdir().unwrap();
+        assert_eq!(unpack(target.path()).unwrap_err(), "npm left nothing");
+        let archive = target.path().join(format!("playwright-core-{VERSION}.tgz"));
         std::fs::write(&archive, "not it").unwrap();
-        assert!(unpack(place.path()).unwrap_err().contains("as its authors published it"));
-        assert!(!place.path().join("node_modules").exists());
+        assert!(unpack(target.path()).unwrap_err().contains("as its authors published it"));
+        assert!(!target.path().join("node_modules").exists());
     }
 }

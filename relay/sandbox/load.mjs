@@ -2,8 +2,8 @@ const LIMIT = 5_000;
 
 /// Waits until the page has loaded and its network has been quiet, and tells how far it got. It does
 /// not wait for longer than the call that it is part of.
-export async function waitForPageLoad({ page, timeout: wanted = LIMIT }, patience) {
-  const timeout = Math.min(wanted, patience);
+export async function waitForPageLoad({ page, timeout: wanted = LIMIT }, timeLeft) {
+  const timeout = Math.min(wanted, timeLeft);
   const start = performance.now();
   const left = () => Math.max(1, timeout - (performance.now() - start));
   let reached = 'nothing';

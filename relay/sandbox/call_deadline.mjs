@@ -3,7 +3,7 @@
 
 const STEP = 250;
 
-export class Patience {
+export class CallDeadline {
   #limit;
   #deadline;
   #timer;

@@ -1,6 +1,6 @@
 // One session's code runs in this process. The relay talks to it over two private pipes: requests
 // come in on 3, answers go out on 4, one JSON object per line.
-import { closeDoors } from './doors.mjs';
+import { removeUnsafeApis } from './harden.mjs';
 import { describe } from './errors.mjs';
 import { receive, send } from './pipe.mjs';
 import { Session } from './session.mjs';
@@ -9,7 +9,7 @@ let session;
 
 const requests = {
   start(request) {
-    closeDoors(request);
+    removeUnsafeApis(request);
     session = new Session(request);
     send({ type: 'ready', version: session.playwrightVersion, pid: process.pid });
   },

@@ -4,7 +4,7 @@ import { Console } from './console.mjs';
 import { compile, SyntaxProblem } from './compile.mjs';
 import { describe } from './errors.mjs';
 import { Output } from './output.mjs';
-import { Patience } from './patience.mjs';
+import { CallDeadline } from './call_deadline.mjs';
 import { Scope } from './scope.mjs';
 
 /// What lasts from call to call: the scope with its `state`, and the connection to the browser.
@@ -12,7 +12,7 @@ export class Session {
   #browser;
   #console = new Console();
   #output = null;
-  #patience = null;
+  #deadline = null;
   #scope;
 
   constructor({ endpoint, key, playwright }) {
@@ -23,7 +23,7 @@ export class Session {
       browser: this.#browser,
       console: this.#console,
       showImage: (bytes) => this.#output?.image(bytes),
-      patience: () => this.#patience?.left ?? Infinity,
+      timeLeft: () => this.#deadline?.left ?? Infinity,
     });
   }
 
@@ -45,14 +45,14 @@ export class Session {
       const { browser, context, page } = this.#browser;
       this.#scope.offer({ browser, context, page });
       begun();
-      this.#patience = new Patience(this.#browser.context, timeout);
+      this.#deadline = new CallDeadline(this.#browser.context, timeout);
       output.value(await script.runInContext(this.#scope.global));
     } catch (error) {
       failed = true;
       output.error(error instanceof SyntaxProblem ? error.message : describe(error));
     } finally {
-      this.#patience?.end();
-      this.#patience = null;
+      this.#deadline?.end();
+      this.#deadline = null;
       this.#console.passOn(null);
       this.#browser.follow(this.#scope.global);
       for (const note of await this.#browser.changes()) output.note(note);

@@ -17,11 +17,11 @@ const GLOBALS = [
 export class Scope {
   #helpers;
 
-  constructor({ browser, console, showImage, patience }) {
+  constructor({ browser, console, showImage, timeLeft }) {
     this.global = createContext({});
     for (const name of GLOBALS) if (name in globalThis) this.global[name] = globalThis[name];
     this.global.state = runInContext('({})', this.global);
-    this.#helpers = { console: console.forCode(), require: requireBuiltIn, ...helpers(browser, showImage, patience) };
+    this.#helpers = { console: console.forCode(), require: requireBuiltIn, ...helpers(browser, showImage, timeLeft) };
   }
 
   /// Before each call: what an earlier one put in the place of a helper is gone.
@@ -31,7 +31,7 @@ export class Scope {
   }
 }
 
-function helpers(browser, showImage, patience) {
+function helpers(browser, showImage, timeLeft) {
   const snapshots = new Snapshots();
   const cdpSessions = new WeakMap();
   /// Agents write `snapshot(page)` as well as `snapshot({ page })`.
@@ -42,9 +42,9 @@ function helpers(browser, showImage, patience) {
   };
   return {
     snapshot: (given) => snapshots.take(read(given)),
-    screenshotWithLabels: (given) => screenshotWithLabels(read(given).page, showImage, patience()),
+    screenshotWithLabels: (given) => screenshotWithLabels(read(given).page, showImage, timeLeft()),
     getLatestLogs: (given) => browser.logs.latest(read(given)),
-    waitForPageLoad: (given) => waitForPageLoad(read(given), patience()),
+    waitForPageLoad: (given) => waitForPageLoad(read(given), timeLeft()),
     getCleanHTML: (given) => cleanHtml(read(given)),
     getPageMarkdown: (given) => pageMarkdown(read(given).page),
     async getCDPSession(given) {

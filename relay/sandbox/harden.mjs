@@ -18,7 +18,7 @@ const REFUSED = -os.constants.errno.EACCES;
 /// Descriptors above these are Node's own, or the relay's: its loop can be told to run native code.
 const STANDARD = 2;
 
-/// As many as the relay lets a worker have.
+/// As many as the relay lets a sandbox have.
 const DESCRIPTORS = 256;
 
 /// Where clouds keep their credentials, beside all link-local addresses.
@@ -32,20 +32,20 @@ const { apply, construct } = Reflect;
 /// One of Node's handles for files, through which others could be made.
 const file = await fs.promises.open(fileURLToPath(import.meta.url));
 
-export function closeDoors({ ports, datagrams }) {
-  for (const [owner, names] of closed())
+export function removeUnsafeApis({ ports, datagrams }) {
+  for (const [owner, names] of unsafeApis())
     for (const name of names.filter((name) => name in owner)) replace(owner, name, refuse(name));
-  noModes();
+  blockFileModes();
   replace(process, 'report', undefined);
-  noLocalSockets();
-  onlyPorts(ports);
-  if (!datagrams) noDatagrams();
-  noDescriptorsOfNode();
-  whatMayNotBeSeenIsNotThere();
+  blockLocalSockets();
+  blockPortsExcept(ports);
+  if (!datagrams) blockDatagrams();
+  hideNodeDescriptors();
+  hideUnreadableFiles();
   syncBuiltinESMExports();
 }
 
-function closed() {
+function unsafeApis() {
   // A handle that has not spawned signals whatever its memory held before.
   const processHandle = Object.getPrototypeOf(new ChildProcess()._handle);
   const list = [
@@ -69,7 +69,7 @@ function closed() {
 }
 
 /// By path, they reach files that cannot be opened, so the system refuses them, in few words.
-function noModes() {
+function blockFileModes() {
   const names = ['chmod', 'lchmod', 'chown', 'lchown', 'utimes', 'lutimes'];
   const refused = (name) => () => {
     throw new Error(`${name} is not available here: modes, owners and times of files stay as they are`);
@@ -79,15 +79,15 @@ function noModes() {
 }
 
 /// Some of them start programs for whoever asks.
-function noLocalSockets() {
+function blockLocalSockets() {
   const pipe = prototypeOfHandle({ path: true });
   for (const name of ['bind', 'connect', 'listen']) replace(pipe, name, () => REFUSED);
-  replace(pipe, 'open', onlyStandard(pipe.open));
+  replace(pipe, 'open', onlyStandardDescriptors(pipe.open));
 }
 
 /// Servers that code may connect to; none of them is a relay, where it would be taken for a program of
-/// the user's, or for the extension. Workers have a port of their own.
-function onlyPorts(ports) {
+/// the user's, or for the extension. Sandboxes have a port of their own.
+function blockPortsExcept(ports) {
   const tcp = prototypeOfHandle({ host: 'nowhere', lookup() {}, port: 1 });
   const isOpen = (port) => ports.some(([first, last]) => first <= port && port <= last);
   const guarded = (original) =>
@@ -99,7 +99,7 @@ function onlyPorts(ports) {
     };
   for (const name of ['connect', 'connect6']) replace(tcp, name, guarded(tcp[name]));
   for (const name of ['bind', 'bind6', 'listen']) replace(tcp, name, () => REFUSED);
-  replace(tcp, 'open', onlyStandard(tcp.open));
+  replace(tcp, 'open', onlyStandardDescriptors(tcp.open));
 }
 
 /// Addresses that lead to the machine's own network and to what a cloud tells its machines.
@@ -112,13 +112,13 @@ function isOfTheMachine(address) {
   );
 }
 
-function noDatagrams() {
+function blockDatagrams() {
   const udp = prototypeOfDatagrams();
   for (const name of ['bind', 'bind6', 'connect', 'connect6', 'send', 'send6']) replace(udp, name, () => REFUSED);
 }
 
 /// What was open before code came is not for code: a message to Node's loop makes it call any address.
-function noDescriptorsOfNode() {
+function hideNodeDescriptors() {
   const own = new Set();
   for (let fd = STANDARD + 1; fd < DESCRIPTORS; fd += 1) if (isOpen(fd)) own.add(fd);
   // Its own descriptor is closed when it is.
@@ -153,12 +153,12 @@ function noDescriptorsOfNode() {
   const streams = ['createReadStream', 'createWriteStream', 'ReadStream', 'WriteStream', 'FileReadStream', 'FileWriteStream'];
   for (const name of streams.filter((name) => name in fs)) put(fs, name, guardedStream(fs[name]));
   const datagrams = prototypeOfDatagrams();
-  replace(datagrams, 'open', onlyStandard(datagrams.open));
-  noFilesOfDescriptors();
+  replace(datagrams, 'open', onlyStandardDescriptors(datagrams.open));
+  hideFileHandles();
 }
 
 /// Behind what `fs.promises.open` gives is an object that can be made of any descriptor.
-function noFilesOfDescriptors() {
+function hideFileHandles() {
   for (const symbol of Object.getOwnPropertySymbols(file)) {
     const handle = file[symbol];
     if (typeof handle?.fd === 'number') replace(Object.getPrototypeOf(handle), 'constructor', undefined);
@@ -175,7 +175,7 @@ function isOpen(fd) {
   }
 }
 
-function onlyStandard(original) {
+function onlyStandardDescriptors(original) {
   return function (fd, ...rest) {
     fd >>>= 0;
     return fd > STANDARD ? REFUSED : apply(original, this, [fd, ...rest]);
@@ -221,7 +221,7 @@ function refuse(name) {
 }
 
 /// Playwright asks for files of the system, and does not expect the question to be refused.
-function whatMayNotBeSeenIsNotThere() {
+function hideUnreadableFiles() {
   const { existsSync } = fs;
   fs.existsSync = (path) => {
     try {

@@ -13,9 +13,9 @@ const LABELS = 150;
 const BOX_LIMIT = 1_000;
 
 /// Shows the page with the refs of its controls drawn on it, and gives the list of them.
-export async function screenshotWithLabels(page, showImage, patience) {
+export async function screenshotWithLabels(page, showImage, timeLeft) {
   const controls = controlsIn(await ariaTree(page));
-  const boxes = await Promise.all(controls.map(({ ref }) => boxOf(page, ref, Math.min(BOX_LIMIT, patience))));
+  const boxes = await Promise.all(controls.map(({ ref }) => boxOf(page, ref, Math.min(BOX_LIMIT, timeLeft))));
   const labels = controls.map((control, at) => ({ ...control, box: boxes[at] }));
   const drawn = await page.evaluate(drawLabels, labels.filter(({ box }) => box));
   try {

@@ -135,7 +135,7 @@ impl Client {
         matches!(self.trust, Trust::Proven(_))
     }
 
-    /// The token that this user's own relay takes at every door, unless the user chose one.
+    /// Returns the token that this user's own relay takes for every access, unless the user chose one.
     pub(crate) fn cdp_token(&self) -> Option<Token> {
         let Trust::Proven(Some(folder)) = &self.trust else { return None };
         Secret::read(folder).ok()?.map(|secret| secret.cdp_token())

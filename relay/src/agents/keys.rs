@@ -1,4 +1,4 @@
-//! What sandboxes show at the relay's door.
+//! The keys with which sandboxes connect to the relay.
 //!
 //! Not the user's token: agents' code can find out whatever its sandbox knows. A key opens nothing
 //! but a CDP connection, and that is confined to the session's folders.

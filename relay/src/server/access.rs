@@ -16,38 +16,39 @@ pub(crate) mod strangers;
 pub(crate) mod tokens;
 pub(crate) mod users;
 
-/// Which door a request knocks at.
+/// The access that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Door {
+pub(crate) enum Access {
     /// The extension's socket: only an extension of ours, in a browser on this machine.
     Extension,
-    /// As [`Door::Extension`], for one that is about to prove itself, whatever its user.
-    Proof,
-    /// What such an extension asks before that. It tells nothing about the relay but what it is.
+    /// As [`Access::Extension`], for one that is about to prove itself, whatever its user.
+    Pairing,
+    /// The request of such an extension before that. Its answer tells nothing about the relay but what
+    /// it is.
     Hello,
-    /// What the extension asks before it connects. It has no token, and Chrome sends no `Origin`
+    /// The requests of the extension before it connects. It has no token, and Chrome sends no `Origin`
     /// with what an extension fetches, so anybody on this machine may ask.
-    Doorbell,
-    /// Programs of this user: anything that is no web page.
-    Client,
-    /// As [`Door::Client`], for requests that open and close tabs.
-    Change,
-    /// As [`Door::Change`], for requests that run agents' code: a token is always needed.
+    Probe,
+    /// Programs of this user: everything but web pages.
+    Read,
+    /// As [`Access::Read`], for requests that open and close tabs.
+    Mutate,
+    /// As [`Access::Mutate`], for requests that run agents' code: a token is always needed.
     Agents,
-    /// As [`Door::Change`], for whoever started the relay: on this machine, with the key that only
+    /// As [`Access::Mutate`], for whoever started the relay: on this machine, with the key that only
     /// this user can read, in place of the token.
     Owner,
 }
 
-impl Door {
-    /// Returns true for doors at which a proof is asked for, so that the user does not matter.
+impl Access {
+    /// Returns true where a proof is asked for, so that the user does not matter.
     fn is_open_to_other_users(self) -> bool {
         match self {
-            Self::Proof | Self::Hello => true,
+            Self::Pairing | Self::Hello => true,
             Self::Extension
-            | Self::Doorbell
-            | Self::Client
-            | Self::Change
+            | Self::Probe
+            | Self::Read
+            | Self::Mutate
             | Self::Agents
             | Self::Owner => false,
         }

@@ -1,6 +1,6 @@
 //! The secret of this user, from which the keys of extensions and programs and the tokens are derived.
 //!
-//! It never leaves its folder. Each key opens one door: a copy of an extension's folder gives away the
+//! It never leaves its folder. Each key has one use: a copy of an extension's folder gives away the
 //! key of that folder, and nothing else.
 
 use std::fmt;
@@ -54,8 +54,8 @@ pub enum SecretError {
     },
 }
 
-/// Returns the tokens that a user's relay takes, unless the user chose one: for every door, and for
-/// agents alone. The secret that they come from is made if there is none.
+/// Returns the tokens that a user's relay takes, unless the user chose one: for every access, and
+/// for agents alone. The secret that they come from is made if there is none.
 ///
 /// # Errors
 ///
@@ -155,7 +155,7 @@ impl Secret {
         KeyId([a, b, c, d, e, f, g, h])
     }
 
-    /// The key of an extension's folder. It opens the extension's door and nothing else.
+    /// The key of an extension's folder. It opens the extension's socket and nothing else.
     pub(crate) fn extension_key(&self, id: KeyId) -> [u8; LENGTH] {
         self.derive(&[b"playwriter/v1/extension/", &id.0])
     }

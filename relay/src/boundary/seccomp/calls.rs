@@ -111,7 +111,7 @@ pub(super) const NOT_PERMITTED: &[i64] = &[
     libc::SYS_setfsgid,
     libc::SYS_capset,
     libc::SYS_personality,
-    // The machine, and parts of the kernel that have been doors before.
+    // The machine, and parts of the kernel with a history of escapes.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 use warp::http::StatusCode;
 use warp::{Filter, Rejection};
 
-use super::Door;
+use super::Access;
 use super::caller::{Caller, OWN_NAMES, address_in, caller, host_name, is_ours};
 use super::peer::{Remote, User};
 use super::refusals::{Kind, Refusals};
@@ -44,7 +44,7 @@ pub(crate) struct Policy {
     /// Bound to all addresses of this machine, each of which is a name for it.
     any_address: bool,
     tokens: Tokens,
-    /// The key for [`Door::Owner`], if that door is there.
+    /// The key for [`Access::Owner`]; nobody has that access without one.
     owner: Option<Token>,
     /// The folder of the secret with which the relay proves itself.
     secret: Option<PathBuf>,
@@ -72,12 +72,12 @@ impl warp::reject::Reject for Refusal {}
 /// Lets a request pass or rejects it with a [`Refusal`].
 pub(crate) fn admitted(
     policy: Arc<Policy>,
-    door: Door,
+    access: Access,
 ) -> impl Filter<Extract = (), Error = Rejection> + Clone {
     caller()
         .and_then(move |caller: Caller| {
             let policy = Arc::clone(&policy);
-            async move { policy.admit(door, &caller).await }
+            async move { policy.admit(access, &caller).await }
         })
         .untuple_one()
 }
@@ -120,7 +120,7 @@ impl Policy {
         Self { sandboxes: Some(executor), ..self }
     }
 
-    /// Opens [`Door::Owner`] to whoever shows the key.
+    /// Opens [`Access::Owner`] to whoever shows the key.
     pub(crate) fn with_owner(self, owner: Option<Token>) -> Self {
         Self { owner, ..self }
     }
@@ -141,15 +141,15 @@ impl Policy {
     }
 
     /// Decides, and says in the log whom it refused. The query may hold a token, so it is left out.
-    pub(crate) async fn admit(&self, door: Door, caller: &Caller) -> Result<(), Rejection> {
-        let Err(refusal) = self.check(door, caller) else {
+    pub(crate) async fn admit(&self, access: Access, caller: &Caller) -> Result<(), Rejection> {
+        let Err(refusal) = self.check(access, caller) else {
             caller.remote.has_shown_something();
             return Ok(());
         };
         let Refusal { status, reason, is_guess } = &refusal;
         let user = caller.remote.identity.user;
         if let Some(times) =
-            self.refusals.note(Kind::Request { user, door, reason: reason.clone() })
+            self.refusals.note(Kind::Request { user, access, reason: reason.clone() })
         {
             let (path, peer) = (&caller.path, caller.remote.address);
             // The hint is for the one who was refused.
@@ -162,26 +162,26 @@ impl Policy {
         Err(warp::reject::custom(refusal))
     }
 
-    fn check(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
-        self.check_user(door, caller)?;
+    fn check(&self, access: Access, caller: &Caller) -> Result<(), Refusal> {
+        self.check_user(access, caller)?;
         self.check_host(caller)?;
-        match door {
-            Door::Extension | Door::Proof => self.check_extension(door, caller),
-            Door::Owner => {
-                check_browser(door, caller)?;
-                check_form(door, caller)?;
+        match access {
+            Access::Extension | Access::Pairing => self.check_extension(access, caller),
+            Access::Owner => {
+                check_browser(access, caller)?;
+                check_form(access, caller)?;
                 self.check_owner(caller)
             }
-            Door::Hello | Door::Doorbell | Door::Client | Door::Change | Door::Agents => {
-                check_browser(door, caller)?;
-                check_form(door, caller)?;
-                self.check_token(door, caller)
+            Access::Hello | Access::Probe | Access::Read | Access::Mutate | Access::Agents => {
+                check_browser(access, caller)?;
+                check_form(access, caller)?;
+                self.check_token(access, caller)
             }
         }
     }
 
     /// Refuses other users of this machine.
-    fn check_user(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+    fn check_user(&self, access: Access, caller: &Caller) -> Result<(), Refusal> {
         let inode = caller.remote.identity.inode.map(u64::from);
         if inode
             .zip(self.sandboxes.as_ref())
@@ -190,7 +190,7 @@ impl Policy {
             return Err(forbidden("agents' code may not connect to the relay by itself"));
         }
         let User::Other(uid) = caller.remote.identity.user else { return Ok(()) };
-        if self.users.allow(uid) || door.is_open_to_other_users() {
+        if self.users.allow(uid) || access.is_open_to_other_users() {
             return Ok(());
         }
         let own = self.users.own();
@@ -214,11 +214,13 @@ impl Policy {
     }
 
     /// Refuses everything but an extension of ours in a browser on this machine.
-    fn check_extension(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+    fn check_extension(&self, access: Access, caller: &Caller) -> Result<(), Refusal> {
         // Our own programs have a socket of their own, where no browser comes.
         let is_here = caller.is_on_this_machine() && caller.remote.address.is_some();
         match (caller.origin().is_some_and(is_ours), is_here) {
-            (true, true) if door == Door::Proof || self.takes_unproven(&caller.remote) => Ok(()),
+            (true, true) if access == Access::Pairing || self.takes_unproven(&caller.remote) => {
+                Ok(())
+            }
             (true, true) => Err(forbidden(
                 "it cannot be told which user's this extension is, and it has not proven itself",
             )),
@@ -239,36 +241,36 @@ impl Policy {
     }
 
     /// Refuses requests without the token that is needed.
-    fn check_token(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
+    fn check_token(&self, access: Access, caller: &Caller) -> Result<(), Refusal> {
         let is_known = self.is_known(&caller.remote);
-        let needs_no_token = match door {
-            Door::Hello => true,
-            Door::Doorbell => is_known,
-            Door::Extension
-            | Door::Proof
-            | Door::Client
-            | Door::Change
-            | Door::Agents
-            | Door::Owner => false,
+        let needs_no_token = match access {
+            Access::Hello => true,
+            Access::Probe => is_known,
+            Access::Extension
+            | Access::Pairing
+            | Access::Read
+            | Access::Mutate
+            | Access::Agents
+            | Access::Owner => false,
         };
         if needs_no_token && caller.is_on_this_machine() {
             return Ok(());
         }
-        let is_opened = match door {
-            Door::Agents => self.tokens.open_agents(caller),
-            Door::Extension
-            | Door::Proof
-            | Door::Hello
-            | Door::Doorbell
-            | Door::Client
-            | Door::Change
-            | Door::Owner => self.trusts(caller),
+        let is_opened = match access {
+            Access::Agents => self.tokens.open_agents(caller),
+            Access::Extension
+            | Access::Pairing
+            | Access::Hello
+            | Access::Probe
+            | Access::Read
+            | Access::Mutate
+            | Access::Owner => self.trusts(caller),
         };
         match is_opened {
             true => Ok(()),
             false => Err(Refusal {
                 status: StatusCode::UNAUTHORIZED,
-                reason: self.tokens.wanted(door, is_known).into(),
+                reason: self.tokens.wanted(access, is_known).into(),
                 is_guess: token::is_any_shown(&caller.headers, &caller.query),
             }),
         }
@@ -286,7 +288,7 @@ impl Policy {
     }
 
     /// Returns true for connections on which an extension may come without a proof. Users of Windows
-    /// cannot be told apart, so the first proof there closes the door to all who have none.
+    /// cannot be told apart, so after the first proof there, extensions without one are refused.
     fn takes_unproven(&self, remote: &Remote) -> bool {
         let is_closed =
             remote.identity.user == User::Windows && self.proven_on_windows.load(Ordering::Relaxed);
@@ -325,11 +327,11 @@ impl Policy {
 
 /// Refuses web pages, and browsers where only programs may ask.
 ///
-/// The extension is a browser's and asks at its own doors only. Others could be told what to ask: whoever
+/// The extension runs in a browser and sends only requests of its own kinds. Others could be told what to ask: whoever
 /// drives a browser chooses its verbs and bodies, and what it types into the address bar comes without
 /// an origin.
-fn check_browser(door: Door, caller: &Caller) -> Result<(), Refusal> {
-    let may_be_a_browser = matches!(door, Door::Doorbell | Door::Hello);
+fn check_browser(access: Access, caller: &Caller) -> Result<(), Refusal> {
+    let may_be_a_browser = matches!(access, Access::Probe | Access::Hello);
     let is_let = match (caller.origin(), may_be_a_browser) {
         (Some(origin), true) => is_ours(origin),
         (Some(_), false) => false,
@@ -344,8 +346,8 @@ fn check_browser(door: Door, caller: &Caller) -> Result<(), Refusal> {
 }
 
 /// Refuses requests that change something and look like what a form on a web page sends.
-fn check_form(door: Door, caller: &Caller) -> Result<(), Refusal> {
-    let changes = matches!(door, Door::Change | Door::Agents | Door::Owner);
+fn check_form(access: Access, caller: &Caller) -> Result<(), Refusal> {
+    let changes = matches!(access, Access::Mutate | Access::Agents | Access::Owner);
     if !changes || !caller.sends_a_form() {
         return Ok(());
     }

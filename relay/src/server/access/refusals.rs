@@ -11,7 +11,7 @@ use std::time::Duration;
 use shared_protocol::http::RefusedUser;
 use tokio::time::Instant;
 
-use super::Door;
+use super::Access;
 use super::peer::User;
 
 /// How often the log tells of the same.
@@ -27,7 +27,7 @@ const MAX_USERS: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A request.
-    Request { user: User, door: Door, reason: Cow<'static, str> },
+    Request { user: User, access: Access, reason: Cow<'static, str> },
     /// A connection for which there was no place.
     Connection,
 }
@@ -126,6 +126,6 @@ mod tests {
     }
 
     fn kind(uid: u32, reason: &'static str) -> Kind {
-        Kind::Request { user: User::Other(uid), door: Door::Client, reason: reason.into() }
+        Kind::Request { user: User::Other(uid), access: Access::Read, reason: reason.into() }
     }
 }

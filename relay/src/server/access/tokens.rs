@@ -1,4 +1,4 @@
-//! The tokens that open the doors for programs.
+//! The tokens of a relay, and which of them opens what.
 //!
 //! A token that the user chose is asked for everywhere, and no other is good. Without one, tokens are
 //! derived from the secret of this user, so that our own programs need not be told: agents' code
@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use super::Door;
+use super::Access;
 use super::caller::Caller;
 use crate::trust::Token;
 use crate::trust::secret::Secret;
@@ -85,13 +85,13 @@ impl Tokens {
     }
 
     /// What a request without a token is told to type.
-    pub(crate) fn wanted(&self, door: Door, is_known: bool) -> &'static str {
-        match (&self.source, door) {
+    pub(crate) fn wanted(&self, access: Access, is_known: bool) -> &'static str {
+        match (&self.source, access) {
             (Source::Chosen(_), _) => {
                 "this relay wants its token: send the header `Authorization: Bearer <token>`, \
                  or add `?token=<token>` to the address"
             }
-            (Source::Kept(_) | Source::Made(_), Door::Agents) => {
+            (Source::Kept(_) | Source::Made(_), Access::Agents) => {
                 "agents' code needs a token: `playwriter mcp-url` prints the address that has it, \
                  `playwriter token --agents` the token for the header `Authorization: Bearer <token>`"
             }

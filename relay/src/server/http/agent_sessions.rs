@@ -10,7 +10,7 @@ use warp::{Filter, Rejection};
 use super::reply;
 use super::reply::{Body, text};
 use crate::agents::{Deleted, Execute, Executor, MAX_CODE, NewSession, SessionName, Sessions};
-use crate::server::access::Door;
+use crate::server::access::Access;
 use crate::server::access::guard::{Policy, admitted};
 
 /// Code as JSON, in which a character takes up to six bytes.
@@ -20,23 +20,23 @@ pub(crate) fn routes(
     executor: Executor,
     policy: &Arc<Policy>,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
-    let door = |door| admitted(Arc::clone(policy), door);
+    let needs = |needs| admitted(Arc::clone(policy), needs);
     let executor = warp::any().map(move || executor.clone());
     let body = warp::body::content_length_limit(MAX_BODY).and(warp::body::bytes());
     let listed = warp::path!("sessions")
         .and(warp::get().or(warp::head()).unify())
-        .and(door(Door::Agents))
+        .and(needs(Access::Agents))
         .and(executor.clone())
         .map(|executor: Executor| reply::json(&Sessions { sessions: executor.sessions() }));
     let created = warp::path!("sessions")
         .and(warp::post())
-        .and(door(Door::Agents))
+        .and(needs(Access::Agents))
         .and(executor.clone())
         .and(body)
         .map(|executor: Executor, body| create(&executor, &body).unwrap_or_else(Body::from));
     let done = warp::path!("sessions" / String / String)
         .and(warp::post())
-        .and(door(Door::Agents))
+        .and(needs(Access::Agents))
         .and(executor.clone())
         .and(body)
         .then(|name: String, what: String, executor: Executor, body: Bytes| async move {
@@ -44,7 +44,7 @@ pub(crate) fn routes(
         });
     let deleted = warp::path!("sessions" / String)
         .and(warp::delete())
-        .and(door(Door::Agents))
+        .and(needs(Access::Agents))
         .and(executor)
         .then(|name: String, executor: Executor| async move {
             delete(&executor, &name).await.unwrap_or_else(Body::from)

@@ -50,7 +50,7 @@ impl ClientPath {
     }
 }
 
-/// A client at the door.
+/// A client that asks to connect.
 #[derive(Debug)]
 pub(crate) struct Entering {
     pub(crate) path: ClientPath,

@@ -13,7 +13,7 @@ use super::reply::{Body, text};
 use crate::agents::Executor;
 use crate::event_loop::handle::{Event, Handle};
 use crate::relay_file::Pen;
-use crate::server::access::Door;
+use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, admitted};
 use crate::server::access::pairing::Pairing;
@@ -67,11 +67,11 @@ pub(crate) fn routes(
     control: Control,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
     let Control { settings, others, stop, note, pairing, executor } = control;
-    let door = |door| admitted(Arc::clone(policy), door);
+    let needs = |needs| admitted(Arc::clone(policy), needs);
     let view = handle.clone();
     let status = warp::path!("relay" / "status")
         .and(warp::get().or(warp::head()).unify())
-        .and(door(Door::Client))
+        .and(needs(Access::Read))
         .and(caller())
         .then(move |caller: Caller| {
             let (handle, settings) = (view.clone(), Some(settings.clone()));
@@ -94,12 +94,12 @@ pub(crate) fn routes(
         });
     let window_mode = warp::path!("relay" / "window-mode")
         .and(warp::post())
-        .and(door(Door::Change))
+        .and(needs(Access::Mutate))
         .and(warp::body::content_length_limit(MAX_BODY))
         .and(warp::body::bytes())
         .then(move |body: Bytes| change_window_mode(handle.clone(), note.clone(), body));
     let shutdown =
-        warp::path!("shutdown").and(warp::post()).and(door(Door::Owner)).map(move || {
+        warp::path!("shutdown").and(warp::post()).and(needs(Access::Owner)).map(move || {
             tracing::info!("asked to stop");
             stop.notify_one();
             text(StatusCode::OK, "the relay is stopping")

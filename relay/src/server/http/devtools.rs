@@ -15,7 +15,7 @@ use super::protocol;
 use super::reply;
 use super::reply::{Body, text};
 use crate::event_loop::handle::Handle;
-use crate::server::access::Door;
+use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::Policy;
 use relay_core::cdp::Error;
@@ -42,7 +42,7 @@ pub(crate) fn routes(
             let (handle, policy) = (handle.clone(), Arc::clone(&policy));
             async move {
                 let question = Question::parse(tail.as_str());
-                policy.admit(question.door(), &caller).await?;
+                policy.admit(question.needs(), &caller).await?;
                 let host = caller.header("host").unwrap_or_default().to_owned();
                 let is_encrypted = caller.header("x-forwarded-proto") == Some("https");
                 let (token, wishes) = (policy.token(), wishes(&caller.query));
@@ -68,10 +68,10 @@ impl Question {
         }
     }
 
-    fn door(&self) -> Door {
+    fn needs(&self) -> Access {
         match self {
-            Self::New | Self::Activate(_) | Self::Close(_) => Door::Change,
-            Self::Version | Self::List | Self::Protocol | Self::Unknown(_) => Door::Client,
+            Self::New | Self::Activate(_) | Self::Close(_) => Access::Mutate,
+            Self::Version | Self::List | Self::Protocol | Self::Unknown(_) => Access::Read,
         }
     }
 
@@ -221,11 +221,11 @@ mod tests {
     }
 
     #[test]
-    fn what_opens_and_closes_tabs_has_a_door_of_its_own() {
+    fn requests_that_open_and_close_tabs_need_mutate_access() {
         for tail in ["new", "activate/T1", "close/T1"] {
-            assert_eq!(Question::parse(tail).door(), Door::Change, "{tail}");
+            assert_eq!(Question::parse(tail).needs(), Access::Mutate, "{tail}");
         }
-        assert_eq!(Question::parse("list").door(), Door::Client);
+        assert_eq!(Question::parse("list").needs(), Access::Read);
     }
 
     #[test]

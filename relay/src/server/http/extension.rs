@@ -18,7 +18,7 @@ use super::reply::text;
 use crate::event_loop::handle::{Event, Handle, Peer};
 use crate::event_loop::socket;
 use crate::event_loop::socket::MAX_MESSAGE;
-use crate::server::access::Door;
+use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, admitted};
 use crate::server::access::pairing::Pairing;
@@ -31,7 +31,7 @@ const MAX_UNPROVEN: u64 = 256 * 1024;
 
 const UNREADABLE_KNOCK: &str = "this relay knows pairing v1 with kid and nonce only";
 
-/// An extension at the door that wants to prove itself.
+/// An extension that asks to connect and to prove itself.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) knock: Knock,
@@ -47,11 +47,11 @@ pub(crate) fn extension_socket(
     pairing: &Arc<Pairing>,
 ) -> impl Filter<Extract = (Response,), Error = Rejection> + Clone + use<> {
     let agent = warp::header::optional::<String>("user-agent").map(Option::unwrap_or_default);
-    let door = |door| admitted(Arc::clone(policy), door);
+    let needs = |needs| admitted(Arc::clone(policy), needs);
     let (proving, pairs, guard) = (handle.clone(), Arc::clone(pairing), Arc::clone(policy));
     let proving = warp::query::<Knocking>()
         .and_then(|knocking: Knocking| ready(knocking.wants_to_prove()))
-        .and(door(Door::Proof))
+        .and(needs(Access::Pairing))
         .and(agent)
         .and(caller())
         .and(warp::ws())
@@ -64,7 +64,7 @@ pub(crate) fn extension_socket(
             knocked(&proving, &pairs, ws, entering)
         });
     let (handle, pairing) = (handle.clone(), Arc::clone(pairing));
-    let others = door(Door::Extension).and(warp::query::<ExtensionHello>());
+    let others = needs(Access::Extension).and(warp::query::<ExtensionHello>());
     let others = others.and(agent).and(warp::ws()).then(
         move |hello: ExtensionHello, user_agent, ws: warp::ws::Ws| {
             let (handle, pairing) = (handle.clone(), Arc::clone(&pairing));

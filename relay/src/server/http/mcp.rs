@@ -20,7 +20,7 @@ use warp::{Filter, Rejection};
 
 use crate::agents::{Executor, MAX_CODE, SessionName};
 use crate::mcp::{Backend, Mcp};
-use crate::server::access::Door;
+use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, Refusal, admitted};
 use calls::{Calls, Envelope};
@@ -44,7 +44,7 @@ pub(crate) fn routes(
     let guard = Arc::clone(policy);
     let calls = Calls::default();
     warp::path!("mcp")
-        .and(admitted(Arc::clone(policy), Door::Agents))
+        .and(admitted(Arc::clone(policy), Access::Agents))
         .and(warp::method())
         .and(warp::header::headers_cloned())
         .and(caller())

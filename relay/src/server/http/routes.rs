@@ -15,7 +15,7 @@ use super::reply::{Body, text};
 use super::{agent_sessions, control, devtools, mcp};
 use crate::agents::Executor;
 use crate::event_loop::handle::Handle;
-use crate::server::access::Door;
+use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, Refusal, admitted};
 use crate::server::access::pairing::Pairing;
@@ -33,33 +33,33 @@ pub(crate) fn routes(
     pairing: Arc<Pairing>,
 ) -> impl Filter<Extract = (impl Reply,), Error = Infallible> + Clone {
     let policy = Arc::new(policy);
-    let door = |door| admitted(Arc::clone(&policy), door);
+    let needs = |needs| admitted(Arc::clone(&policy), needs);
     let extension = warp::path!("extension")
         .and(extension_socket(&handle, &policy, &pairing).recover(rejected));
-    let doorbell = doorbell(&handle, &policy, version, pairing).recover(refused);
+    let probe = probe(&handle, &policy, version, pairing).recover(refused);
     let devtools = devtools::routes(handle.clone(), Arc::clone(&policy)).recover(refused);
     let control = control::routes(handle.clone(), &policy, control).recover(refused);
     let agents = agent_sessions::routes(executor.clone(), &policy)
         .or(mcp::routes(executor, &policy).recover(mcp::refused).recover(reply::unreadable_query))
         .recover(refused);
-    let others = door(Door::Client).and(
+    let others = needs(Access::Read).and(
         questions(&handle)
             .or(client_socket(handle))
             .or(warp::any().map(|| text(StatusCode::NOT_FOUND, "there is nothing at this path"))),
     );
-    extension.or(doorbell).or(devtools).or(control).or(agents).or(others).recover(rejected)
+    extension.or(probe).or(devtools).or(control).or(agents).or(others).recover(rejected)
 }
 
-/// What the extension asks before it connects.
-fn doorbell(
+/// The routes that the extension asks before it connects.
+fn probe(
     handle: &Handle,
     policy: &Arc<Policy>,
     version: String,
     pairing: Arc<Pairing>,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
     let reading = warp::get().or(warp::head()).unify();
-    let greeted = admitted(Arc::clone(policy), Door::Hello);
-    let admitted = admitted(Arc::clone(policy), Door::Doorbell);
+    let greeted = admitted(Arc::clone(policy), Access::Hello);
+    let admitted = admitted(Arc::clone(policy), Access::Probe);
     let root = warp::path::end().and(reading).and(admitted.clone());
     let prover = Arc::clone(policy);
     let version = warp::path!("version").and(reading).and(admitted.clone()).and(caller()).map(

@@ -1,4 +1,4 @@
-//! The door for sandboxes: a port of its own that serves a confined CDP connection, and nothing else.
+//! The port for sandboxes. It serves a confined CDP connection, and nothing else.
 //!
 //! Their code can reach no other port of the relay ([`crate::boundary`]), where it would be taken for a
 //! program of the user's. It can open any number of sockets here, so there are limits for those who have

@@ -8,16 +8,16 @@ const HOST: (&str, &str) = ("host", "127.0.0.1:19988");
 #[test]
 fn programs_on_this_machine_come_in() {
     for host in ["127.0.0.1:19988", "localhost:19988", "LOCALHOST", "[::1]:19988"] {
-        assert_eq!(status(Door::Client, &[("host", host)]), 200, "{host}");
+        assert_eq!(status(Access::Read, &[("host", host)]), 200, "{host}");
     }
 }
 
 #[test]
 fn a_foreign_name_for_this_machine_is_refused() {
     for host in ["evil.example:19988", "0.0.0.0:19988", "127.0.0.1.evil.example", "10.0.0.7", ""] {
-        assert_eq!(status(Door::Client, &[("host", host)]), 403, "{host}");
+        assert_eq!(status(Access::Read, &[("host", host)]), 403, "{host}");
     }
-    assert_eq!(status(Door::Client, &[]), 403);
+    assert_eq!(status(Access::Read, &[]), 403);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_name_that_was_bound_is_one_of_ours() {
 }
 
 #[test]
-fn a_web_page_is_refused_at_every_door() {
+fn a_web_page_is_refused_every_access() {
     for header in [
         ("origin", "https://evil.example"),
         ("origin", "http://127.0.0.1:19988"),
@@ -52,18 +52,18 @@ fn a_web_page_is_refused_at_every_door() {
         ("sec-fetch-site", "same-site"),
         ("sec-fetch-site", "same-origin"),
     ] {
-        for door in [Door::Client, Door::Extension, Door::Doorbell, Door::Change] {
-            assert_eq!(status(door, &[HOST, header]), 403, "{header:?}");
+        for access in [Access::Read, Access::Extension, Access::Probe, Access::Mutate] {
+            assert_eq!(status(access, &[HOST, header]), 403, "{header:?}");
         }
     }
 }
 
 #[test]
 fn only_our_extensions_come_in_as_extensions() {
-    assert_eq!(status(Door::Extension, &[HOST]), 403);
+    assert_eq!(status(Access::Extension, &[HOST]), 403);
     for id in EXTENSIONS {
         let origin = format!("chrome-extension://{id}");
-        assert_eq!(status(Door::Extension, &[HOST, ("origin", &origin)]), 200, "{id}");
+        assert_eq!(status(Access::Extension, &[HOST, ("origin", &origin)]), 200, "{id}");
     }
 }
 
@@ -79,9 +79,9 @@ fn an_extension_comes_from_this_machine_or_not_at_all() {
     ] {
         let mut caller = caller(&[HOST, ("origin", &origin)]);
         caller.remote = remote(peer, User::Own);
-        assert_eq!(status_of(&guarded(None), Door::Extension, &caller), expected, "{peer}");
+        assert_eq!(status_of(&guarded(None), Access::Extension, &caller), expected, "{peer}");
         caller.remote = Remote::nowhere();
-        assert_eq!(status_of(&guarded(None), Door::Extension, &caller), 403);
+        assert_eq!(status_of(&guarded(None), Access::Extension, &caller), 403);
     }
 }
 
@@ -99,26 +99,26 @@ fn what_a_proxy_passes_on_is_not_of_this_machine() {
         [HOST, ("cf-connecting-ip", "10.0.0.8")],
         [HOST, ("true-client-ip", "10.0.0.8")],
     ] {
-        let from = |door, shown| {
+        let from = |access, shown| {
             let headers: Vec<_> = passed_on.into_iter().chain([shown]).collect();
-            status_of(&guarded, door, &caller(&headers))
+            status_of(&guarded, access, &caller(&headers))
         };
-        assert_eq!(from(Door::Extension, ("origin", &*origin)), 403, "{passed_on:?}");
-        assert_eq!(from(Door::Owner, key), 403, "{passed_on:?}");
-        assert_eq!(from(Door::Doorbell, ("accept-language", "en")), 401, "{passed_on:?}");
-        assert_eq!(from(Door::Client, ("authorization", "Bearer s3cret")), 200, "{passed_on:?}");
+        assert_eq!(from(Access::Extension, ("origin", &*origin)), 403, "{passed_on:?}");
+        assert_eq!(from(Access::Owner, key), 403, "{passed_on:?}");
+        assert_eq!(from(Access::Probe, ("accept-language", "en")), 401, "{passed_on:?}");
+        assert_eq!(from(Access::Read, ("authorization", "Bearer s3cret")), 200, "{passed_on:?}");
     }
 }
 
 #[test]
-fn a_browser_asks_at_the_extensions_doors_only() {
+fn a_browser_gets_only_the_access_that_the_extension_needs() {
     let typed = ("sec-fetch-site", "none");
     let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
-    assert_eq!(status(Door::Doorbell, &[HOST, typed]), 200);
-    assert_eq!(status(Door::Doorbell, &[HOST, ("origin", &origin)]), 200);
-    for door in [Door::Client, Door::Change, Door::Agents, Door::Owner] {
-        assert_eq!(status(door, &[HOST, typed]), 403, "{door:?}");
-        assert_eq!(status(door, &[HOST, ("origin", &origin)]), 403, "{door:?}");
+    assert_eq!(status(Access::Probe, &[HOST, typed]), 200);
+    assert_eq!(status(Access::Probe, &[HOST, ("origin", &origin)]), 200);
+    for access in [Access::Read, Access::Mutate, Access::Agents, Access::Owner] {
+        assert_eq!(status(access, &[HOST, typed]), 403, "{access:?}");
+        assert_eq!(status(access, &[HOST, ("origin", &origin)]), 403, "{access:?}");
     }
 }
 
@@ -128,28 +128,28 @@ fn agents_code_always_needs_a_token() {
     for is_paired in [false, true] {
         let tokens = Tokens::of_relay(secret.clone(), is_paired);
         let guarded = Policy::new("127.0.0.1", &[], tokens);
-        let from = |door, token: Option<Token>| {
+        let from = |access, token: Option<Token>| {
             let shown = token.map(|token| token.as_header()).unwrap_or_default();
-            status_of(&guarded, door, &caller(&[HOST, ("authorization", &shown)]))
+            status_of(&guarded, access, &caller(&[HOST, ("authorization", &shown)]))
         };
-        assert_eq!(from(Door::Agents, None), 401);
-        assert_eq!(from(Door::Agents, Some(Token::new("x"))), 401);
-        assert_eq!(from(Door::Agents, Some(secret.agents_token())), 200);
-        assert_eq!(from(Door::Agents, Some(secret.cdp_token())), 200);
+        assert_eq!(from(Access::Agents, None), 401);
+        assert_eq!(from(Access::Agents, Some(Token::new("x"))), 401);
+        assert_eq!(from(Access::Agents, Some(secret.agents_token())), 200);
+        assert_eq!(from(Access::Agents, Some(secret.cdp_token())), 200);
         let plain = if is_paired { 401 } else { 200 };
-        for door in [Door::Client, Door::Change] {
-            assert_eq!(from(door, None), plain);
-            assert_eq!(from(door, Some(secret.agents_token())), plain);
-            assert_eq!(from(door, Some(secret.cdp_token())), 200);
+        for access in [Access::Read, Access::Mutate] {
+            assert_eq!(from(access, None), plain);
+            assert_eq!(from(access, Some(secret.agents_token())), plain);
+            assert_eq!(from(access, Some(secret.cdp_token())), 200);
         }
-        assert_eq!(from(Door::Doorbell, None), 200);
+        assert_eq!(from(Access::Probe, None), 200);
     }
 }
 
 #[test]
 fn a_token_that_the_user_chose_is_the_only_one() {
     let guarded = guarded(Some("s3cret"));
-    let from = |shown| status_of(&guarded, Door::Agents, &caller(&[HOST, shown]));
+    let from = |shown| status_of(&guarded, Access::Agents, &caller(&[HOST, shown]));
     assert_eq!(from(("authorization", "Bearer s3cret")), 200);
     assert_eq!(from(("authorization", "Bearer other")), 401);
 }
@@ -157,44 +157,44 @@ fn a_token_that_the_user_chose_is_the_only_one() {
 #[test]
 fn what_changes_something_is_never_a_form() {
     for kind in ["text/plain", "Text/Plain;charset=UTF-8", FORM_TYPES[0], FORM_TYPES[1]] {
-        assert_eq!(status(Door::Change, &[HOST, ("content-type", kind)]), 415, "{kind}");
+        assert_eq!(status(Access::Mutate, &[HOST, ("content-type", kind)]), 415, "{kind}");
     }
-    assert_eq!(status(Door::Change, &[HOST, ("content-type", "application/json")]), 200);
-    assert_eq!(status(Door::Change, &[HOST]), 200);
-    assert_eq!(status(Door::Client, &[HOST, ("content-type", "text/plain")]), 200);
+    assert_eq!(status(Access::Mutate, &[HOST, ("content-type", "application/json")]), 200);
+    assert_eq!(status(Access::Mutate, &[HOST]), 200);
+    assert_eq!(status(Access::Read, &[HOST, ("content-type", "text/plain")]), 200);
 }
 
 #[test]
 fn a_token_is_wanted_of_all_but_the_extension() {
     let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
     let guarded = guarded(Some("s3cret"));
-    let from = |door, headers: &[_]| status_of(&guarded, door, &caller(headers));
-    for door in [Door::Client, Door::Change] {
-        assert_eq!(from(door, &[HOST]), 401);
-        assert_eq!(from(door, &[HOST, ("origin", &origin)]), 403);
-        assert_eq!(from(door, &[HOST, ("authorization", "Bearer wrong")]), 401);
-        assert_eq!(from(door, &[HOST, ("authorization", "Bearer s3cret")]), 200);
+    let from = |access, headers: &[_]| status_of(&guarded, access, &caller(headers));
+    for access in [Access::Read, Access::Mutate] {
+        assert_eq!(from(access, &[HOST]), 401);
+        assert_eq!(from(access, &[HOST, ("origin", &origin)]), 403);
+        assert_eq!(from(access, &[HOST, ("authorization", "Bearer wrong")]), 401);
+        assert_eq!(from(access, &[HOST, ("authorization", "Bearer s3cret")]), 200);
     }
-    assert_eq!(from(Door::Extension, &[HOST, ("origin", &origin)]), 200);
-    assert_eq!(from(Door::Doorbell, &[HOST]), 200);
+    assert_eq!(from(Access::Extension, &[HOST, ("origin", &origin)]), 200);
+    assert_eq!(from(Access::Probe, &[HOST]), 200);
 }
 
 #[test]
 fn other_machines_show_the_token_even_to_ring() {
     let mut caller = caller(&[HOST]);
     caller.remote = remote("10.0.0.8:5000", User::Unknown);
-    assert_eq!(status_of(&guarded(Some("s3cret")), Door::Doorbell, &caller), 401);
+    assert_eq!(status_of(&guarded(Some("s3cret")), Access::Probe, &caller), 401);
     caller.query = "token=s3cret".to_owned();
-    assert_eq!(status_of(&guarded(Some("s3cret")), Door::Doorbell, &caller), 200);
+    assert_eq!(status_of(&guarded(Some("s3cret")), Access::Probe, &caller), 200);
 }
 
 #[test]
 fn a_name_that_the_user_allowed_is_as_good_as_our_own_and_no_other() {
     let guarded = guarded(Some("s3cret"));
-    for door in [Door::Client, Door::Change] {
+    for access in [Access::Read, Access::Mutate] {
         let called = |name| {
             let shown = [("host", name), ("authorization", "Bearer s3cret")];
-            status_of(&guarded, door, &caller(&shown))
+            status_of(&guarded, access, &caller(&shown))
         };
         assert_eq!(called("relay.example"), 200);
         assert_eq!(called("evil.example"), 403);
@@ -205,7 +205,7 @@ fn a_name_that_the_user_allowed_is_as_good_as_our_own_and_no_other() {
 fn only_who_started_the_relay_may_stop_it() {
     let guarded = guarded(Some("s3cret")).with_owner(Some(Token::new("k3y")));
     let key = ("authorization", "Bearer k3y");
-    let from = |headers: &[_]| status_of(&guarded, Door::Owner, &caller(headers));
+    let from = |headers: &[_]| status_of(&guarded, Access::Owner, &caller(headers));
     assert_eq!(from(&[HOST, key]), 200);
     assert_eq!(from(&[HOST]), 403);
     assert_eq!(from(&[HOST, ("authorization", "Bearer s3cret")]), 403);
@@ -213,20 +213,20 @@ fn only_who_started_the_relay_may_stop_it() {
     assert_eq!(from(&[HOST, key, ("content-type", "text/plain")]), 415);
     let mut elsewhere = caller(&[HOST, key]);
     elsewhere.remote = remote("10.0.0.8:5000", User::Unknown);
-    assert_eq!(status_of(&guarded, Door::Owner, &elsewhere), 403);
+    assert_eq!(status_of(&guarded, Access::Owner, &elsewhere), 403);
     let unowned = Policy::new("127.0.0.1", &[], unpaired());
-    assert_eq!(status_of(&unowned, Door::Owner, &caller(&[HOST, key])), 403);
+    assert_eq!(status_of(&unowned, Access::Owner, &caller(&[HOST, key])), 403);
 }
 
 #[test]
-fn another_user_is_refused_at_every_door_and_told_the_option() {
+fn another_user_is_refused_every_access_and_told_the_option() {
     let origin = format!("chrome-extension://{}", crate::EXTENSION_ID);
     let guarded = guarded(Some("s3cret")).with_owner(Some(Token::new("s3cret")));
-    for door in [Door::Extension, Door::Doorbell, Door::Client, Door::Change, Door::Owner] {
+    for access in [Access::Extension, Access::Probe, Access::Read, Access::Mutate, Access::Owner] {
         let mut caller = caller(&[HOST, ("origin", &origin), ("authorization", "Bearer s3cret")]);
         caller.remote = remote("127.0.0.1:5000", User::Other(1001));
-        let refusal = guarded.check(door, &caller).unwrap_err();
-        assert_eq!(refusal.status, StatusCode::FORBIDDEN, "{door:?}");
+        let refusal = guarded.check(access, &caller).unwrap_err();
+        assert_eq!(refusal.status, StatusCode::FORBIDDEN, "{access:?}");
         let own = format!("user {} ", guarded.users.own());
         for part in [&*own, "user 1001", "--allow-user 1001"] {
             assert!(refusal.reason.contains(part), "{}", refusal.reason);
@@ -241,7 +241,7 @@ fn an_allowed_user_comes_in_like_the_relays_own() {
     for (uid, expected) in [(1001, 200), (1002, 403)] {
         let mut caller = caller(&[HOST]);
         caller.remote = remote("127.0.0.1:5000", User::Other(uid));
-        assert_eq!(status_of(&guarded, Door::Client, &caller), expected, "{uid}");
+        assert_eq!(status_of(&guarded, Access::Read, &caller), expected, "{uid}");
     }
 }
 
@@ -254,14 +254,14 @@ fn somebody_unknown_shows_a_token_or_is_refused() {
         (Some("s3cret"), "accept", 401),
         (Some("s3cret"), "authorization", 200),
     ] {
-        for door in [Door::Doorbell, Door::Client, Door::Change] {
+        for access in [Access::Probe, Access::Read, Access::Mutate] {
             let mut caller = caller(&[HOST, (shown, "Bearer s3cret")]);
             caller.remote = remote("127.0.0.1:5000", User::Unknown);
-            assert_eq!(status_of(&guarded(token), door, &caller), expected, "{door:?}");
+            assert_eq!(status_of(&guarded(token), access, &caller), expected, "{access:?}");
         }
         let mut caller = caller(&[HOST, (shown, "Bearer s3cret"), ("origin", &origin)]);
         caller.remote = remote("127.0.0.1:5000", User::Unknown);
-        assert_eq!(status_of(&guarded(token), Door::Extension, &caller), 403);
+        assert_eq!(status_of(&guarded(token), Access::Extension, &caller), 403);
     }
 }
 
@@ -272,25 +272,25 @@ fn windows_is_taken_as_before_until_an_extension_there_has_proven_itself() {
     let windows = remote("127.0.0.1:5000", User::Windows);
     let extension = Caller { remote: windows.clone(), ..caller(&[HOST, ("origin", &origin)]) };
     let client = Caller { remote: windows.clone(), ..caller(&[HOST]) };
-    assert_eq!(status_of(&guarded, Door::Extension, &extension), 200);
-    assert_eq!(status_of(&guarded, Door::Client, &client), 200);
+    assert_eq!(status_of(&guarded, Access::Extension, &extension), 200);
+    assert_eq!(status_of(&guarded, Access::Read, &client), 200);
     guarded.extension_proved_itself(&windows);
-    assert_eq!(status_of(&guarded, Door::Extension, &extension), 403);
-    assert_eq!(status_of(&guarded, Door::Client, &client), 200);
+    assert_eq!(status_of(&guarded, Access::Extension, &extension), 403);
+    assert_eq!(status_of(&guarded, Access::Read, &client), 200);
 }
 
 #[test]
-fn the_token_opens_no_door_for_a_page() {
+fn a_page_with_the_token_is_refused() {
     let headers = [HOST, ("origin", "https://evil.example"), ("authorization", "Bearer s3cret")];
-    assert_eq!(status_of(&guarded(Some("s3cret")), Door::Client, &caller(&headers)), 403);
+    assert_eq!(status_of(&guarded(Some("s3cret")), Access::Read, &caller(&headers)), 403);
 }
 
-fn status(door: Door, headers: &[(&'static str, &str)]) -> u16 {
-    status_of(&guarded(None), door, &caller(headers))
+fn status(access: Access, headers: &[(&'static str, &str)]) -> u16 {
+    status_of(&guarded(None), access, &caller(headers))
 }
 
-fn status_of(policy: &Policy, door: Door, caller: &Caller) -> u16 {
-    policy.check(door, caller).map_or_else(|refusal| refusal.status.as_u16(), |()| 200)
+fn status_of(policy: &Policy, access: Access, caller: &Caller) -> u16 {
+    policy.check(access, caller).map_or_else(|refusal| refusal.status.as_u16(), |()| 200)
 }
 
 fn guarded(token: Option<&str>) -> Policy {

@@ -31,7 +31,7 @@ use crate::event_loop::handle::{Event, Handle};
 pub use crate::event_loop::observers::RelayEvent;
 use crate::event_loop::observers::Seen;
 use crate::log::Logs;
-use crate::relay_file::Note;
+use crate::relay_file::RelayFile;
 pub use crate::start_error::StartError;
 pub use crate::system::users::user_name;
 pub use crate::trust::Token;
@@ -79,7 +79,7 @@ pub struct RelayServer {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
     logs: Option<Logs>,
-    note: Option<Note>,
+    relay_file: Option<RelayFile>,
     stop_wanted: Arc<Notify>,
     executor: Executor,
     tokens: Tokens,
@@ -152,8 +152,8 @@ impl RelayServer {
 
     /// Closes every socket, stops listening and writes the last lines of the logs.
     pub async fn close(self) {
-        if let Some(note) = &self.note {
-            note.pen().change(|record| record.is_stopping = true);
+        if let Some(relay_file) = &self.relay_file {
+            relay_file.writer().change(|record| record.is_stopping = true);
         }
         self.executor.close();
         let tabs_given_back = async {
@@ -164,7 +164,7 @@ impl RelayServer {
         drop(timeout(GOODBYE, tabs_given_back).await);
         drop((self.stop, self.handle, self.executor));
         drop(self.serving.await);
-        drop(self.note);
+        drop(self.relay_file);
         if let Some(logs) = self.logs {
             drop(timeout(LAST_LINES, logs.written()).await);
         }

@@ -14,7 +14,7 @@ use super::lock::Lock;
 use super::stop::ask_to_stop;
 use super::{RelayServerError, folder_of, log_file, spawn};
 use crate::client::{Client, ClientError, Endpoint, is_ours};
-use crate::relay_file::Record;
+use crate::relay_file::RelayRecord;
 use crate::start_error::StartError;
 use crate::system::folders::make_folder;
 use crate::trust::Token;
@@ -178,7 +178,7 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
 
 /// Whether a browser would end with the relay, which nobody expects of one that is replaced.
 fn has_browser(port: u16, version: &str, folder: &Path) -> bool {
-    Record::read(folder, port).is_some_and(|record| record.has_browser && record.version == version)
+    RelayRecord::read(folder, port).is_some_and(|record| record.has_browser && record.version == version)
 }
 
 async fn start(

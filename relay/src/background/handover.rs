@@ -9,7 +9,7 @@ use warp::http::StatusCode;
 
 use super::{PersistentRelayOptions, RelayServerError};
 use crate::client::{Client, ClientError, Endpoint};
-use crate::relay_file::Record;
+use crate::relay_file::RelayRecord;
 
 /// How the successor of the relay that has the port is to be started. The token is the caller's: a
 /// relay that wants one is not replaced by one that anybody may use.
@@ -19,7 +19,7 @@ pub(crate) async fn successor(
     folder: &Path,
 ) -> Result<PersistentRelayOptions, RelayServerError> {
     let port = options.port;
-    let record = Record::read(folder, port);
+    let record = RelayRecord::read(folder, port);
     if options.token.is_none() && record.as_ref().is_some_and(|record| record.wants_token) {
         return Err(RelayServerError::WantsToken { port, version });
     }
@@ -29,7 +29,7 @@ pub(crate) async fn successor(
         Err(ClientError::Refused { status, .. }) if status == StatusCode::UNAUTHORIZED => {
             return Err(RelayServerError::WantsToken { port, version });
         }
-        // It does not tell, or cannot prove that it is ours and is not asked. Its note may.
+        // It does not tell, or cannot prove that it is ours and is not asked. Its file may tell.
         Err(_) => record.as_ref().map(|record| record.separate_window),
     };
     let kept = record.map(|record| record.arguments).unwrap_or_default();
@@ -37,12 +37,12 @@ pub(crate) async fn successor(
 }
 
 /// How the relay is to be started where none is: like one that was killed, if there was one. One that
-/// was told to stop took its note away, or is about to.
+/// was told to stop removed its file, or is about to.
 pub(crate) fn heir(
     options: &PersistentRelayOptions,
     folder: &Path,
 ) -> Result<PersistentRelayOptions, RelayServerError> {
-    match Record::read(folder, options.port) {
+    match RelayRecord::read(folder, options.port) {
         Some(killed) if !killed.is_stopping => {
             if killed.wants_token && options.token.is_none() {
                 return Err(RelayServerError::WantedToken { port: options.port });

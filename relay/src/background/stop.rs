@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::ensure::{LOOK_AGAIN, whose};
 use super::{RelayServerError, folder_of};
 use crate::client::{Client, ClientError, Endpoint};
-use crate::relay_file::Record;
+use crate::relay_file::RelayRecord;
 
 /// How long a relay may take to close its sockets and write its logs.
 const STOPPING: Duration = Duration::from_secs(8);
@@ -44,7 +44,7 @@ pub async fn stop_relay(options: &StopOptions) -> Result<Option<String>, RelaySe
         }
         None => {
             // One that was killed could not do it.
-            if let Some(record) = Record::read(&folder, port) {
+            if let Some(record) = RelayRecord::read(&folder, port) {
                 record.remove(&folder);
             }
             Ok(None)
@@ -56,7 +56,7 @@ pub async fn stop_relay(options: &StopOptions) -> Result<Option<String>, RelaySe
 pub(crate) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelayServerError> {
     let endpoint = Endpoint::local(port);
     let not_yours = |version: String| RelayServerError::NotYours { port, version };
-    let Some(record) = Record::read(folder, port) else {
+    let Some(record) = RelayRecord::read(folder, port) else {
         // One that has just stopped took it away.
         return match whose(port, folder).await? {
             Some(version) => Err(not_yours(version.version)),
@@ -73,7 +73,7 @@ pub(crate) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelaySer
     }
     let stopped = async {
         let anybody = Client::new(endpoint, None).trusting_anybody();
-        // The last that it does is to take its note away; another may have the port since.
+        // Its last act is to remove its file; another relay may have the port by then.
         while record.is_kept(folder)
             && !matches!(anybody.version().await, Err(ClientError::NobodyThere(_)))
         {

@@ -29,9 +29,9 @@ pub struct RelayOptions {
     pub logs: Option<Logs>,
     /// Takes the relay's words, which otherwise go to the process's own `tracing`.
     pub logger: Option<Logger>,
-    /// A folder for a note that only this user can read, with which the relay can be asked to stop
+    /// A folder for the relay file, which only this user can read, with which the relay can be asked to stop
     /// ([`RelayServer::asked_to_stop`]).
-    pub note: Option<PathBuf>,
+    pub relay_file: Option<PathBuf>,
     /// The folder with the secret of this user, from which the keys of extensions and programs come.
     /// Without one, no extension can prove itself, and all are believed.
     pub secret: Option<PathBuf>,
@@ -39,11 +39,11 @@ pub struct RelayOptions {
     pub paired: bool,
     /// Which extensions are let in.
     pub pairing: PairingMode,
-    /// What `playwriter serve` was told, but for the token. It stands in the note, so that a newer
+    /// What `playwriter serve` was told, but for the token. It is in the relay file, so that a newer
     /// relay in the place of this one is like it.
     pub arguments: Vec<String>,
-    /// Whether a browser ends with it, as that of `playwriter browser start` does. It stands in the
-    /// note, too: such a relay is not replaced by a newer one.
+    /// Whether a browser ends with it, as that of `playwriter browser start` does. It is in the
+    /// relay file, too: such a relay is not replaced by a newer one.
     pub has_browser: bool,
     /// What it tells as its version; another than this library's for a program that has its own.
     pub version: String,
@@ -62,7 +62,7 @@ impl Default for RelayOptions {
             policy: relay_core::Policy::default(),
             logs: None,
             logger: None,
-            note: None,
+            relay_file: None,
             secret: None,
             paired: false,
             pairing: PairingMode::default(),

@@ -32,7 +32,7 @@ use crate::event_loop;
 use crate::event_loop::handle::{Event, Handle};
 use crate::event_loop::observers::Publisher;
 use crate::log::{Logs, Traffic};
-use crate::relay_file::{Note, Record};
+use crate::relay_file::{RelayFile, RelayRecord};
 use crate::system::own_socket::OwnSocket;
 use crate::trust::Token;
 use crate::trust::secret::Secret;
@@ -60,7 +60,7 @@ impl RelayServer {
         let tokens = tokens(options)?;
         let (handle, events) = Handle::new();
         let (publisher, seen) = Publisher::new();
-        let note = options.note.as_deref().and_then(|folder| leave_note(folder, port, options));
+        let relay_file = options.relay_file.as_deref().and_then(|folder| write_relay_file(folder, port, options));
         let keys = Keys::default();
         let browsers = Browsers::new(handle.clone(), seen.status.clone());
         let relay_ports = RelayPorts { sandboxes, others: port };
@@ -69,7 +69,7 @@ impl RelayServer {
         let users = Arc::new(Users::new(&options.allowed_users));
         let refusals = Arc::new(Refusals::default());
         let policy = Policy::new(&options.host, &options.allowed_hosts, tokens.clone())
-            .with_owner(note.as_ref().map(Note::key))
+            .with_owner(relay_file.as_ref().map(RelayFile::key))
             .with_secret(options.secret.clone(), since)
             .with_users(Arc::clone(&users), Arc::clone(&refusals))
             .with_sandboxes(executor.clone());
@@ -82,7 +82,7 @@ impl RelayServer {
             others: Others { peers: seen_peers, refusals: seen_refusals, ipv6_refused },
             stop: Arc::clone(&stop_wanted),
             pairing: Arc::clone(&pairing),
-            note: note.as_ref().map(|note| note.pen().clone()),
+            relay_file: relay_file.as_ref().map(|relay_file| relay_file.writer().clone()),
             executor: executor.clone(),
         };
         let (version, agents) = (options.version.clone(), executor.clone());
@@ -102,7 +102,7 @@ impl RelayServer {
         let serving = tokio::spawn(serving.with_current_subscriber());
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         tracing::info!(%address, host = options.host, "relay is listening");
-        Ok(Self { address, handle, seen, stop, serving, logs, note, stop_wanted, executor, tokens })
+        Ok(Self { address, handle, seen, stop, serving, logs, relay_file, stop_wanted, executor, tokens })
     }
 }
 
@@ -153,7 +153,7 @@ impl LoopParts {
     ) -> Self {
         let relay = Relay::new(TargetId::clone(handle.browser_id()), options.policy);
         let relay = if options.secret.is_some() { relay.with_pairing() } else { relay };
-        let own_folders = [&options.note, &options.secret, &options.executor.folder];
+        let own_folders = [&options.relay_file, &options.secret, &options.executor.folder];
         Self {
             relay,
             events,
@@ -212,20 +212,20 @@ fn tokens(options: &RelayOptions) -> Result<Tokens, StartError> {
     })
 }
 
-/// A relay works without its note, so a failure is only said.
-fn leave_note(folder: &Path, port: u16, options: &RelayOptions) -> Option<Note> {
-    let record = Record::new(port, &options.version).map(|record| Record {
+/// Writes the relay file. A relay works without it, so a failure is only logged.
+fn write_relay_file(folder: &Path, port: u16, options: &RelayOptions) -> Option<RelayFile> {
+    let record = RelayRecord::new(port, &options.version).map(|record| RelayRecord {
         arguments: options.arguments.clone(),
         separate_window: options.policy.separate_window,
         wants_token: options.token.is_some(),
         has_browser: options.has_browser,
         ..record
     });
-    match record.and_then(|record| Note::leave(folder, record)) {
-        Ok(note) => Some(note),
+    match record.and_then(|record| RelayFile::create(folder, record)) {
+        Ok(relay_file) => Some(relay_file),
         Err(error) => {
             let folder = folder.display();
-            tracing::warn!(%folder, %error, "`playwriter stop` will not work: the note for it cannot be written");
+            tracing::warn!(%folder, %error, "`playwriter stop` will not work: the relay file cannot be written");
             None
         }
     }

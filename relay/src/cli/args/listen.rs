@@ -193,7 +193,7 @@ impl Listen {
             },
             token: self.token.clone(),
             logs,
-            note: home_folder().ok(),
+            relay_file: home_folder().ok(),
             secret: home_folder().ok(),
             paired: self.paired == Some(true),
             pairing: match self.pairing {

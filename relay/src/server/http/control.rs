@@ -12,7 +12,7 @@ use super::reply;
 use super::reply::{Body, text};
 use crate::agents::Executor;
 use crate::event_loop::handle::{Event, Handle};
-use crate::relay_file::Pen;
+use crate::relay_file::RelayFileWriter;
 use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, admitted};
@@ -54,7 +54,7 @@ pub(crate) struct Control {
     /// Notified when its user wants it to stop.
     pub(crate) stop: Arc<Notify>,
     /// Where a window mode that was changed is kept, for a relay that comes after it.
-    pub(crate) note: Option<Pen>,
+    pub(crate) relay_file: Option<RelayFileWriter>,
     /// Knows which extensions were not let in.
     pub(crate) pairing: Arc<Pairing>,
     /// It tells what agents' code is kept from.
@@ -66,7 +66,7 @@ pub(crate) fn routes(
     policy: &Arc<Policy>,
     control: Control,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
-    let Control { settings, others, stop, note, pairing, executor } = control;
+    let Control { settings, others, stop, relay_file, pairing, executor } = control;
     let needs = |needs| admitted(Arc::clone(policy), needs);
     let view = handle.clone();
     let status = warp::path!("relay" / "status")
@@ -97,7 +97,7 @@ pub(crate) fn routes(
         .and(needs(Access::Mutate))
         .and(warp::body::content_length_limit(MAX_BODY))
         .and(warp::body::bytes())
-        .then(move |body: Bytes| change_window_mode(handle.clone(), note.clone(), body));
+        .then(move |body: Bytes| change_window_mode(handle.clone(), relay_file.clone(), body));
     let shutdown =
         warp::path!("shutdown").and(warp::post()).and(needs(Access::Owner)).map(move || {
             tracing::info!("asked to stop");
@@ -108,7 +108,7 @@ pub(crate) fn routes(
     status.or(window_mode).unify().or(shutdown).unify()
 }
 
-async fn change_window_mode(handle: Handle, note: Option<Pen>, body: Bytes) -> Body {
+async fn change_window_mode(handle: Handle, relay_file: Option<RelayFileWriter>, body: Bytes) -> Body {
     let change: WindowModeChange = match serde_json::from_slice(&body) {
         Ok(change) => change,
         Err(error) => return text(StatusCode::BAD_REQUEST, reply::unreadable(&error)),
@@ -118,8 +118,8 @@ async fn change_window_mode(handle: Handle, note: Option<Pen>, body: Bytes) -> B
     if handle.tell(chosen).await.is_err() {
         return reply::shutting_down();
     }
-    if let Some(note) = note {
-        note.change(|record| record.separate_window = separate_window);
+    if let Some(relay_file) = relay_file {
+        relay_file.change(|record| record.separate_window = separate_window);
     }
     reply::json(&change)
 }

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::log::{Traffic, line};
 use crate::trust::Token;
-use handle::{Event, Peer};
+use handle::{LoopEvent, Peer};
 use observers::Publisher;
 use outbox::{Full, LIMIT_FOR_ALL, Outbox, Outgoing};
 use relay_core::payload::{ExtensionMessage, RelayMessage};
@@ -31,8 +31,8 @@ use relay_core::{Effect, Input, MAX_CLIENTS, Relay};
 #[expect(clippy::disallowed_methods, reason = "this is where the time comes from")]
 pub(crate) async fn run(
     mut relay: Relay,
-    events: &mut mpsc::Receiver<Event>,
-    inbox: mpsc::WeakSender<Event>,
+    events: &mut mpsc::Receiver<LoopEvent>,
+    inbox: mpsc::WeakSender<LoopEvent>,
     mut publisher: Publisher,
     mut traffic: Option<Traffic>,
     token: Option<Token>,
@@ -46,20 +46,20 @@ pub(crate) async fn run(
                 Some(event) => event,
                 None => return,
             },
-            () = passed(relay.next_deadline()) => Event::Input(Input::DeadlinePassed),
+            () = passed(relay.next_deadline()) => LoopEvent::Input(Input::DeadlinePassed),
         };
         let input = match event {
-            Event::Opened { peer, outbox, input } => {
+            LoopEvent::Opened { peer, outbox, input } => {
                 outboxes.of.insert(peer, outbox);
                 input
             }
-            Event::Input(input) => for_people(input, token.as_ref()),
-            Event::View(look) => {
+            LoopEvent::Input(input) => for_people(input, token.as_ref()),
+            LoopEvent::Query(look) => {
                 look(&relay);
                 continue;
             }
         };
-        if let Some(peer) = Peer::that_left(&input) {
+        if let Some(peer) = Peer::disconnected_by(&input) {
             outboxes.part_with(peer);
         }
         let mut inputs = vec![input];
@@ -118,7 +118,7 @@ impl Outboxes {
 
     /// Performs one effect. A client that does not read is dropped, and a command for which an
     /// extension has no room is refused; both are inputs of their own.
-    fn perform(&mut self, effect: Effect, inbox: &mpsc::WeakSender<Event>) -> Option<Input> {
+    fn perform(&mut self, effect: Effect, inbox: &mpsc::WeakSender<LoopEvent>) -> Option<Input> {
         let (peer, outgoing) = match effect {
             Effect::SendToClient { client, frame } => {
                 (Peer::Client(client), Outgoing::ToClient(frame))
@@ -142,7 +142,7 @@ impl Outboxes {
                     let copied = Input::DownloadCopied { connection, guid, outcome };
                     if let Some(inbox) = inbox.upgrade() {
                         // The relay may be closing.
-                        drop(inbox.send(Event::Input(copied)).await);
+                        drop(inbox.send(LoopEvent::Input(copied)).await);
                     }
                 });
                 return None;

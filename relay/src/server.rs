@@ -27,9 +27,9 @@ pub use options::{RelayOptions, RelayServerOptions};
 
 use crate::agents::Executor;
 use crate::background::RelayServerError;
-use crate::event_loop::handle::{Event, Handle};
+use crate::event_loop::handle::{LoopEvent, RelayHandle};
 pub use crate::event_loop::observers::RelayEvent;
-use crate::event_loop::observers::Seen;
+use crate::event_loop::observers::StatusFeed;
 use crate::log::Logs;
 use crate::relay_file::RelayFile;
 pub use crate::start_error::StartError;
@@ -39,10 +39,10 @@ use access::tokens::Tokens;
 use relay_core::Input;
 
 /// How long sockets may take to say goodbye when the relay stops.
-const GOODBYE: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the last lines of the logs may take.
-const LAST_LINES: Duration = Duration::from_secs(2);
+const LOG_FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts a relay in this process. It ends with it: see
 /// [`ensure_persistent_relay`](crate::ensure_persistent_relay) for one that does not.
@@ -74,8 +74,8 @@ pub async fn start_relay_server(
 #[derive(Debug)]
 pub struct RelayServer {
     address: SocketAddr,
-    handle: Handle,
-    seen: Seen,
+    handle: RelayHandle,
+    status_feed: StatusFeed,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
     logs: Option<Logs>,
@@ -118,7 +118,7 @@ impl RelayServer {
     /// ```
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<RelayEvent> {
-        match self.seen.events.upgrade() {
+        match self.status_feed.events.upgrade() {
             Some(events) => events.subscribe(),
             // The relay has ended, and so has its stream.
             None => broadcast::channel(1).1,
@@ -127,7 +127,7 @@ impl RelayServer {
 
     /// Waits until the status is as wanted, and gives it.
     pub async fn status_when(&self, wanted: impl Fn(&PagesStatus) -> bool) -> PagesStatus {
-        let mut status = self.seen.status.clone();
+        let mut status = self.status_feed.status.clone();
         match status.wait_for(wanted).await {
             Ok(status) => status.clone(),
             Err(_) => PagesStatus::default(),
@@ -158,15 +158,15 @@ impl RelayServer {
         self.executor.close();
         let tabs_given_back = async {
             // Either fails only if the loop has ended, and then nothing can be given back.
-            drop(self.handle.tell(Event::Input(Input::Closing)).await);
-            self.handle.view(|_| ()).await
+            drop(self.handle.send(LoopEvent::Input(Input::Closing)).await);
+            self.handle.query(|_| ()).await
         };
-        drop(timeout(GOODBYE, tabs_given_back).await);
+        drop(timeout(CLOSE_TIMEOUT, tabs_given_back).await);
         drop((self.stop, self.handle, self.executor));
         drop(self.serving.await);
         drop(self.relay_file);
         if let Some(logs) = self.logs {
-            drop(timeout(LAST_LINES, logs.written()).await);
+            drop(timeout(LOG_FLUSH_TIMEOUT, logs.written()).await);
         }
     }
 }

@@ -7,11 +7,11 @@ use shared_protocol::http::{ExtensionEntry, PagesStatus};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::event_loop::handle::Handle;
+use crate::event_loop::handle::RelayHandle;
 use relay_core::Relay;
 
 /// The extension looks for the relay once a second; a service worker that is waking takes a little longer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const NOBODY: &str = "no browser is connected\n\n\
     hint: ask the user to open Chrome with the Playwriter extension and to click its icon on a tab \
@@ -20,21 +20,21 @@ const NOBODY: &str = "no browser is connected\n\n\
 /// The browsers that are connected to the relay.
 #[derive(Debug, Clone)]
 pub(crate) struct Browsers {
-    handle: Handle,
+    handle: RelayHandle,
     status: watch::Receiver<PagesStatus>,
 }
 
-/// What was found of the browser that is wanted.
+/// The result of looking for the browser of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum There {
-    It,
-    /// Several, and nothing says which of them.
-    Several,
-    None,
+enum Choice {
+    Ready,
+    /// Several are there, and the session named none.
+    Ambiguous,
+    Missing,
 }
 
 impl Browsers {
-    pub(crate) fn new(handle: Handle, status: watch::Receiver<PagesStatus>) -> Self {
+    pub(crate) fn new(handle: RelayHandle, status: watch::Receiver<PagesStatus>) -> Self {
         Self { handle, status }
     }
 
@@ -48,46 +48,47 @@ impl Browsers {
         let waiting = async {
             loop {
                 status.mark_unchanged();
-                let there = self.look(wanted).await?;
-                // Of several that have tabs, waiting chooses none.
-                if there != There::None || status.changed().await.is_err() {
-                    return Some(there);
+                let choice = self.find(wanted).await?;
+                // Waiting does not help when several browsers have tabs: the choice stays ambiguous.
+                if choice != Choice::Missing || status.changed().await.is_err() {
+                    return Some(choice);
                 }
             }
         };
-        match timeout(PATIENCE, waiting).await {
-            Ok(Some(There::It | There::None)) => Ok(()),
+        match timeout(BROWSER_TIMEOUT, waiting).await {
+            Ok(Some(Choice::Ready | Choice::Missing)) => Ok(()),
             Ok(None) => Err("the relay is shutting down".to_owned()),
-            Ok(Some(There::Several)) | Err(_) => Err(self.problem(wanted).await),
+            Ok(Some(Choice::Ambiguous)) | Err(_) => Err(self.problem(wanted).await),
         }
     }
 
     /// What names the browser that would be used, over all its connections.
     pub(crate) async fn lasting_key(&self, wanted: Option<&str>) -> Option<String> {
         let wanted = wanted.map(str::to_owned);
-        self.handle.view(move |relay| relay.lasting_key(wanted.as_deref())).await.flatten()
+        self.handle.query(move |relay| relay.lasting_key(wanted.as_deref())).await.flatten()
     }
 
     /// What somebody has asked for that the browser's extension is too old for.
     pub(crate) async fn warnings(&self, wanted: Option<&str>) -> Vec<String> {
         let wanted = wanted.map(str::to_owned);
-        let warnings = self.handle.view(move |relay| relay.warnings(wanted.as_deref())).await;
+        let warnings = self.handle.query(move |relay| relay.warnings(wanted.as_deref())).await;
         warnings.unwrap_or_default()
     }
 
     /// Whether it is there; `None` when the relay ends.
-    async fn look(&self, wanted: Option<&str>) -> Option<There> {
+    async fn find(&self, wanted: Option<&str>) -> Option<Choice> {
         let wanted = wanted.map(str::to_owned);
         let look = move |relay: &Relay| match wanted.as_deref() {
-            wanted if relay.can_serve(wanted) => There::It,
-            None if with_tabs(relay) > 1 => There::Several,
-            Some(_) | None => There::None,
+            wanted if relay.can_serve(wanted) => Choice::Ready,
+            None if with_tabs(relay) > 1 => Choice::Ambiguous,
+            Some(_) | None => Choice::Missing,
         };
-        self.handle.view(look).await
+        self.handle.query(look).await
     }
 
     async fn problem(&self, wanted: Option<&str>) -> String {
-        let there = self.handle.view(Relay::extensions_status).await.unwrap_or_default().extensions;
+        let there =
+            self.handle.query(Relay::extensions_status).await.unwrap_or_default().extensions;
         let choices: Vec<String> = there.iter().map(choice).collect();
         let choices = choices.join(", ");
         match wanted {

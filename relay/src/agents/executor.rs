@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::api::{Execute, NewSession, Outcome, SessionInfo, SessionName};
 use super::browsers::Browsers;
 use super::keys::Keys;
-use super::limits::{FORGOTTEN, LOOK, MAX_SESSIONS};
+use super::limits::{IDLE_LIMIT, MAX_SESSIONS, PING_INTERVAL};
 use super::sandbox::environment::{RelayPorts, SandboxEnvironment};
 use super::session::Session;
 use crate::boundary::{AgentsNetwork, SandboxMode};
@@ -224,7 +224,7 @@ impl Executor {
     fn end_forgotten(&self, sessions: &mut BTreeMap<SessionName, Arc<Session>>) {
         let idle = sessions.iter().filter_map(|(name, it)| Some((it.idle()?, name.clone())));
         let Some((idle, name)) = idle.max() else { return };
-        if idle < FORGOTTEN {
+        if idle < IDLE_LIMIT {
             return;
         }
         if let Some(session) = sessions.remove(&name) {
@@ -240,7 +240,7 @@ impl Executor {
 
 /// Looks at sandboxes that wait, as long as there is an executor.
 async fn look_after(shared: Weak<Shared>) {
-    let mut looks = interval(LOOK);
+    let mut looks = interval(PING_INTERVAL);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         looks.tick().await;

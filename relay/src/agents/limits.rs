@@ -12,7 +12,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(300);
 pub const MAX_SESSIONS: usize = 32;
 
 /// How long nobody must have used a session before its sandbox is ended, and it makes room for another.
-pub(super) const FORGOTTEN: Duration = Duration::from_secs(30 * 60);
+pub(super) const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// How many calls may wait for their turn in one session.
 pub(super) const MAX_WAITING: usize = 16;
@@ -40,31 +40,31 @@ pub(super) const OPEN_FILES: u64 = 256;
 pub(crate) const MAX_SOCKETS: usize = 8;
 
 /// How long a sandbox may take to start and to load Playwright.
-pub(super) const START: Duration = Duration::from_secs(30);
+pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a sandbox that waits may take to answer at all: what earlier code left behind may block it.
-pub(super) const RECEIVE: Duration = Duration::from_secs(5);
+pub(super) const RECEIVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often sandboxes that wait are looked at, and how long they may take to answer then. Nobody waits
 /// for that, and a machine may be busy.
-pub(super) const LOOK: Duration = Duration::from_secs(10);
-pub(super) const LOOK_BACK: Duration = Duration::from_secs(5);
+pub(super) const PING_INTERVAL: Duration = Duration::from_secs(10);
+pub(super) const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long code may go on after nobody wants its answer any more, and it has been told.
-pub(super) const CANCEL: Duration = Duration::from_secs(3);
+pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long a sandbox may take to connect to the browser.
-pub(super) const CONNECT: Duration = Duration::from_secs(20);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long a sandbox may take to be gone after it was told to.
-pub(super) const END: Duration = Duration::from_secs(2);
+pub(super) const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long `npm` may take to install Playwright.
-pub(super) const INSTALL: Duration = Duration::from_secs(300);
+pub(super) const INSTALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a call may take in all, for whoever waits for it from outside: those before it in its
 /// session are not counted.
 #[must_use]
 pub fn longest(timeout: Duration) -> Duration {
-    INSTALL + START + CONNECT + timeout
+    INSTALL_TIMEOUT + START_TIMEOUT + CONNECT_TIMEOUT + timeout
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::api::{Execute, NewSession, Outcome, SessionInfo, SessionName};
-use super::limits::{FORGOTTEN, MAX_WAITING};
+use super::limits::{IDLE_LIMIT, MAX_WAITING};
 use super::outcome::{ExitReason, LostReason};
 use super::sandbox::environment::SandboxEnvironment;
 use super::sandbox::process::{CallAborted, Sandbox};
@@ -294,7 +294,7 @@ impl Session {
         let Ok(mut slot) = self.slot.try_lock() else { return };
         let Some(mut sandbox) = slot.sandbox.take() else { return };
         let lost = match self.idle() {
-            Some(idle) if idle >= FORGOTTEN => Some(LostReason::Forgotten),
+            Some(idle) if idle >= IDLE_LIMIT => Some(LostReason::Forgotten),
             Some(_) | None if !sandbox.is_quiet() => Some(LostReason::Ended),
             Some(_) | None => tokio::select! {
                 is_well = sandbox.is_well() => {
@@ -334,7 +334,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::super::keys::Keys;
-    use super::super::limits::LOOK_BACK;
+    use super::super::limits::PING_TIMEOUT;
     use super::super::sandbox::environment::RelayPorts;
     use super::super::sandbox::launcher::Launcher;
     use super::super::sandbox::node::Node;
@@ -357,7 +357,7 @@ while read -r request <&3; do :; done
         let session = session(&folder, closing.clone());
         session.slot.lock().await.sandbox = Some(blocked(folder.path(), closing).await);
         let both = async { tokio::join!(biased; session.look_after(), session.reset()) };
-        timeout(LOOK_BACK, both).await.expect("the look ends with the reset");
+        timeout(PING_TIMEOUT, both).await.expect("the look ends with the reset");
         let slot = session.slot.lock().await;
         assert!(slot.sandbox.is_none() && slot.lost.is_none(), "{slot:?}");
         drop(is_closing);

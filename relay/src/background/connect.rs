@@ -6,13 +6,13 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
 
-use super::poll::{Look, poll};
+use super::poll::{Poll, poll};
 use super::{PersistentRelayOptions, RelayServerError, ensure_persistent_relay, version_of_ours};
 use crate::client::{Client, Endpoint};
 use crate::trust::Token;
 
 /// How often the extensions are looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(500);
+const EXTENSION_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How to connect.
 #[derive(Debug, Clone)]
@@ -141,7 +141,8 @@ pub async fn connect_to_playwriter(
     let wanted = browser.as_deref();
     let needs_tab = !status.auto_enable;
     let judge = |found: ExtensionsStatus| choose(found.extensions, wanted, needs_tab, &endpoint);
-    let page_count = poll(&client, "/extensions/status", *timeout, LOOK_AGAIN, judge).await?;
+    let page_count =
+        poll(&client, "/extensions/status", *timeout, EXTENSION_POLL_INTERVAL, judge).await?;
     let is_paired = status.settings.is_some_and(|settings| settings.is_paired);
     let token = token.clone().or_else(|| client.cdp_token().filter(|_| is_paired));
     let cdp_url = cdp_url(&endpoint, token.as_ref(), *separate_window, wanted);
@@ -154,7 +155,7 @@ fn choose(
     wanted: Option<&str>,
     needs_tab: bool,
     relay: &Endpoint,
-) -> Look<usize> {
+) -> Poll<usize> {
     let is_wanted = |entry: &&ExtensionEntry| {
         wanted.is_some_and(|key| entry.extension_id == key || entry.stable_key == key)
     };
@@ -172,16 +173,16 @@ fn choose(
         (None, ..) => None,
     };
     match chosen {
-        Some(entry) if entry.active_targets > 0 || !needs_tab => Look::Found(entry.active_targets),
-        Some(_) => Look::NotYet(RelayServerError::NoTab { relay: relay.clone() }),
+        Some(entry) if entry.active_targets > 0 || !needs_tab => Poll::Ready(entry.active_targets),
+        Some(_) => Poll::Pending(RelayServerError::NoTab { relay: relay.clone() }),
         None if newest.is_empty() => {
-            Look::NotYet(RelayServerError::ExtensionNotConnected { relay: relay.clone() })
+            Poll::Pending(RelayServerError::ExtensionNotConnected { relay: relay.clone() })
         }
         // A click may still say which.
         None if wanted.is_some() || with_tabs.is_empty() => {
-            Look::NotYet(which(relay.port(), &newest))
+            Poll::Pending(which(relay.port(), &newest))
         }
-        None => Look::Never(which(relay.port(), &newest)),
+        None => Poll::Failed(which(relay.port(), &newest)),
     }
 }
 
@@ -254,14 +255,14 @@ mod tests {
         ] {
             let entries = there.iter().enumerate().map(entry).collect();
             let found = match choose(entries, wanted, needs_tab, &Endpoint::local(7)) {
-                Look::Found(tabs) => tabs.to_string(),
-                Look::NotYet(RelayServerError::ExtensionNotConnected { .. }) => {
+                Poll::Ready(tabs) => tabs.to_string(),
+                Poll::Pending(RelayServerError::ExtensionNotConnected { .. }) => {
                     "not connected".to_owned()
                 }
-                Look::NotYet(RelayServerError::NoTab { .. }) => "no tab".to_owned(),
-                Look::NotYet(RelayServerError::WhichBrowser { .. }) => "which, yet".to_owned(),
-                Look::Never(RelayServerError::WhichBrowser { .. }) => "which".to_owned(),
-                Look::NotYet(error) | Look::Never(error) => error.to_string(),
+                Poll::Pending(RelayServerError::NoTab { .. }) => "no tab".to_owned(),
+                Poll::Pending(RelayServerError::WhichBrowser { .. }) => "which, yet".to_owned(),
+                Poll::Failed(RelayServerError::WhichBrowser { .. }) => "which".to_owned(),
+                Poll::Pending(error) | Poll::Failed(error) => error.to_string(),
             };
             assert_eq!(found, expected, "{there:?} {wanted:?} {needs_tab}");
         }

@@ -20,10 +20,10 @@ use crate::system::folders::make_folder;
 use crate::trust::Token;
 
 /// How often a relay that is starting or stopping is looked at.
-pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(crate) const RELAY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A relay that is just closing takes connections and drops them.
-const CLOSING: Duration = Duration::from_secs(3);
+const CLOSING_RELAY_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What relay is wanted.
 #[derive(Debug, Clone)]
@@ -178,7 +178,8 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
 
 /// Whether a browser would end with the relay, which nobody expects of one that is replaced.
 fn has_browser(port: u16, version: &str, folder: &Path) -> bool {
-    RelayRecord::read(folder, port).is_some_and(|record| record.has_browser && record.version == version)
+    RelayRecord::read(folder, port)
+        .is_some_and(|record| record.has_browser && record.version == version)
 }
 
 async fn start(
@@ -209,7 +210,7 @@ async fn answering(port: u16, folder: &Path) -> String {
         if let Ok(Found::Usable(version)) = look(port, folder).await {
             return version;
         }
-        sleep(LOOK_AGAIN).await;
+        sleep(RELAY_POLL_INTERVAL).await;
     }
 }
 
@@ -234,7 +235,7 @@ pub(crate) async fn whose(
     folder: &Path,
 ) -> Result<Option<http::Version>, RelayServerError> {
     let client = Client::new(Endpoint::local(port), None).in_folder(folder);
-    let given_up = Instant::now() + CLOSING;
+    let given_up = Instant::now() + CLOSING_RELAY_TIMEOUT;
     loop {
         match client.version().await {
             Ok(version) if is_ours(&version) => return Ok(Some(version)),
@@ -246,7 +247,7 @@ pub(crate) async fn whose(
             Err(ClientError::TooSlow(_)) => return Err(RelayServerError::NoAnswer { port }),
             Err(_) => return Err(RelayServerError::PortTaken { port }),
         }
-        sleep(LOOK_AGAIN).await;
+        sleep(RELAY_POLL_INTERVAL).await;
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The system does not tell when a lock is free without holding a thread that cannot be cancelled.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Held until it is dropped, or until its process ends, however that ends.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::WouldBlock) => tokio::time::sleep(LOOK_AGAIN).await,
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_POLL_INTERVAL).await,
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }

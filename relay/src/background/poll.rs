@@ -1,4 +1,4 @@
-//! Looking at a relay until it shows what is wanted.
+//! Polls a relay until its answer is the one that is waited for.
 
 use std::time::Duration;
 
@@ -11,28 +11,28 @@ use crate::client::{Client, ClientError};
 /// Nobody waits longer, and no clock runs over.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What a look at the relay showed.
+/// The judgement of one answer of the relay.
 #[derive(Debug)]
-pub(crate) enum Look<T> {
+pub(crate) enum Poll<T> {
     /// What is wanted.
-    Found(T),
+    Ready(T),
     /// It may still come; if it does not, this is why.
-    NotYet(RelayServerError),
+    Pending(RelayServerError),
     /// Waiting would not help.
-    Never(RelayServerError),
+    Failed(RelayServerError),
 }
 
 /// Asks the relay again and again, until what it answers is judged or the time is up.
 pub(crate) async fn poll<A: DeserializeOwned + Default, T>(
     client: &Client,
     path: &str,
-    patience: Duration,
+    limit: Duration,
     interval: Duration,
-    judge: impl Fn(A) -> Look<T>,
+    judge: impl Fn(A) -> Poll<T>,
 ) -> Result<T, RelayServerError> {
     let interval = interval.min(LONGEST);
     let mut now = Instant::now();
-    let given_up = now + patience.min(LONGEST);
+    let given_up = now + limit.min(LONGEST);
     loop {
         let answer = match client.get::<A>(path).await {
             Ok(answer) => answer,
@@ -45,10 +45,10 @@ pub(crate) async fn poll<A: DeserializeOwned + Default, T>(
             Err(error) => return Err(explained(client, error).await),
         };
         match judge(answer) {
-            Look::Found(found) => return Ok(found),
-            Look::Never(why) => return Err(why),
-            Look::NotYet(why) if now >= given_up => return Err(why),
-            Look::NotYet(_) => {}
+            Poll::Ready(found) => return Ok(found),
+            Poll::Failed(why) => return Err(why),
+            Poll::Pending(why) if now >= given_up => return Err(why),
+            Poll::Pending(_) => {}
         }
         sleep_until((now + interval).min(given_up)).await;
         now = Instant::now();

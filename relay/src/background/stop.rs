@@ -7,13 +7,13 @@ use hyper::Method;
 use shared_protocol::DEFAULT_PORT;
 use tokio::time::{sleep, timeout};
 
-use super::ensure::{LOOK_AGAIN, whose};
+use super::ensure::{RELAY_POLL_INTERVAL, whose};
 use super::{RelayServerError, folder_of};
 use crate::client::{Client, ClientError, Endpoint};
 use crate::relay_file::RelayRecord;
 
 /// How long a relay may take to close its sockets and write its logs.
-const STOPPING: Duration = Duration::from_secs(8);
+const STOP_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Which relay is to stop.
 #[derive(Debug, Clone)]
@@ -77,10 +77,10 @@ pub(crate) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelaySer
         while record.is_kept(folder)
             && !matches!(anybody.version().await, Err(ClientError::NobodyThere(_)))
         {
-            sleep(LOOK_AGAIN).await;
+            sleep(RELAY_POLL_INTERVAL).await;
         }
     };
-    timeout(STOPPING, stopped).await.map_err(|_| RelayServerError::DoesNotStop { port })?;
+    timeout(STOP_TIMEOUT, stopped).await.map_err(|_| RelayServerError::DoesNotStop { port })?;
     // It ends as it was asked to, so nobody is to start another like it.
     record.remove(folder);
     Ok(())

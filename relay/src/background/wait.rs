@@ -6,7 +6,7 @@ use std::time::Duration;
 use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::PagesStatus;
 
-use super::poll::{Look, poll};
+use super::poll::{Poll, poll};
 use super::{RelayServerError, folder_of};
 use crate::client::{Client, Endpoint};
 use crate::trust::Token;
@@ -92,10 +92,10 @@ pub async fn wait_for_extension(
     };
     let judge = |PagesStatus { connected, page_count, .. }| match connected {
         true if page_count > 0 || !options.needs_tab => {
-            Look::Found(ConnectedExtension { connected, page_count })
+            Poll::Ready(ConnectedExtension { connected, page_count })
         }
-        true => Look::NotYet(RelayServerError::NoTab { relay: relay.clone() }),
-        false => Look::NotYet(RelayServerError::ExtensionNotConnected { relay: relay.clone() }),
+        true => Poll::Pending(RelayServerError::NoTab { relay: relay.clone() }),
+        false => Poll::Pending(RelayServerError::ExtensionNotConnected { relay: relay.clone() }),
     };
     poll(&client, "/extension-status", options.timeout, options.poll_interval, judge).await
 }

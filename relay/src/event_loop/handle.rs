@@ -14,10 +14,10 @@ use relay_core::{ClientId, ConnectionId, Input, Relay};
 const INBOX: usize = 256;
 
 /// What the event loop is told.
-pub(crate) enum Event {
+pub(crate) enum LoopEvent {
     Opened { peer: Peer, outbox: Outbox, input: Input },
     Input(Input),
-    View(Box<dyn FnOnce(&Relay) + Send>),
+    Query(Box<dyn FnOnce(&Relay) + Send>),
 }
 
 /// Either end of a socket, as the event loop names it.
@@ -29,8 +29,8 @@ pub(crate) enum Peer {
 
 /// How sockets and routes reach the event loop.
 #[derive(Debug, Clone)]
-pub(crate) struct Handle {
-    inbox: mpsc::Sender<Event>,
+pub(crate) struct RelayHandle {
+    inbox: mpsc::Sender<LoopEvent>,
     browser_id: Arc<TargetId>,
     last_id: Arc<AtomicU64>,
 }
@@ -39,9 +39,9 @@ pub(crate) struct Handle {
 #[derive(Debug)]
 pub(crate) struct Stopped;
 
-impl Handle {
+impl RelayHandle {
     /// A handle, and what comes through it.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Event>) {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<LoopEvent>) {
         let (inbox, events) = mpsc::channel(INBOX);
         let handle = Self {
             inbox,
@@ -52,23 +52,23 @@ impl Handle {
     }
 
     /// A way in that does not keep the event loop alive.
-    pub(crate) fn downgrade(&self) -> mpsc::WeakSender<Event> {
+    pub(crate) fn downgrade(&self) -> mpsc::WeakSender<LoopEvent> {
         self.inbox.downgrade()
     }
 
-    pub(crate) async fn tell(&self, event: Event) -> Result<(), Stopped> {
+    pub(crate) async fn send(&self, event: LoopEvent) -> Result<(), Stopped> {
         self.inbox.send(event).await.map_err(|_| Stopped)
     }
 
     /// Looks at the relay from its own task; `None` when that has ended.
-    pub(crate) async fn view<T: Send + 'static>(
+    pub(crate) async fn query<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Relay) -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, answered) = oneshot::channel();
         // The asker may have left; then nobody misses the answer.
         let look = Box::new(move |relay: &Relay| drop(answer.send(look(relay))));
-        self.tell(Event::View(look)).await.ok()?;
+        self.send(LoopEvent::Query(look)).await.ok()?;
         answered.await.ok()
     }
 
@@ -97,7 +97,7 @@ impl Peer {
         }
     }
 
-    pub(crate) fn that_left(input: &Input) -> Option<Self> {
+    pub(crate) fn disconnected_by(input: &Input) -> Option<Self> {
         match input {
             Input::ExtensionDisconnected { connection } => Some(Self::Extension(*connection)),
             Input::ClientDisconnected { client } => Some(Self::Client(*client)),

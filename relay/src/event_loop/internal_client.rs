@@ -6,18 +6,18 @@ use serde_json::Value;
 use shared_protocol::{RequestId, TargetId};
 use tokio::time::timeout;
 
-use super::handle::{Event, Handle, Peer};
+use super::handle::{LoopEvent, Peer, RelayHandle};
 use super::outbox::{LIMIT, Outgoing, Pending, outbox};
 use relay_core::Input;
 use relay_core::cdp::{Command, Error, Frame};
 use relay_core::payload::Payload;
 
 /// How long a tab may take to open or close before whoever asked is told.
-const PATIENCE: Duration = Duration::from_secs(30);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 const ID: RequestId = RequestId(1);
 
-impl Handle {
+impl RelayHandle {
     /// Connects as a client, of one page or of a browser, sends one command and leaves.
     pub(crate) async fn call(
         &self,
@@ -55,13 +55,13 @@ impl Handle {
             separate_window: None,
             confinement: None,
         };
-        let sent = Event::Input(Input::ClientSent { client, command });
-        for event in [Event::Opened { peer, outbox, input }, sent] {
-            self.tell(event).await.map_err(|_| stopped())?;
+        let sent = LoopEvent::Input(Input::ClientSent { client, command });
+        for event in [LoopEvent::Opened { peer, outbox, input }, sent] {
+            self.send(event).await.map_err(|_| stopped())?;
         }
-        let answered = timeout(PATIENCE, answer(pending)).await;
+        let answered = timeout(COMMAND_TIMEOUT, answer(pending)).await;
         // The event loop may have ended before us.
-        drop(self.tell(Event::Input(peer.disconnected())).await);
+        drop(self.send(LoopEvent::Input(peer.disconnected())).await);
         answered.unwrap_or_else(|_| Err(Error::server("the browser did not answer")))
     }
 }

@@ -25,7 +25,7 @@ pub enum RelayEvent {
 
 /// Where programs look.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct StatusFeed {
     pub(crate) status: watch::Receiver<PagesStatus>,
     pub(crate) events: broadcast::WeakSender<RelayEvent>,
 }
@@ -35,23 +35,23 @@ pub(crate) struct Seen {
 pub(crate) struct Publisher {
     status: watch::Sender<PagesStatus>,
     events: broadcast::Sender<RelayEvent>,
-    present: Present,
+    present: Inventory,
     revision: u64,
 }
 
 #[derive(Debug, Default)]
-struct Present {
+struct Inventory {
     extensions: BTreeSet<String>,
     clients: BTreeSet<String>,
     pages: BTreeSet<TargetId>,
 }
 
 impl Publisher {
-    pub(crate) fn new() -> (Self, Seen) {
+    pub(crate) fn new() -> (Self, StatusFeed) {
         let (publish, status) = watch::channel(PagesStatus::default());
         let (events, _) = broadcast::channel(WAITING);
-        let seen = Seen { status, events: events.downgrade() };
-        (Self { status: publish, events, present: Present::default(), revision: 0 }, seen)
+        let status_feed = StatusFeed { status, events: events.downgrade() };
+        (Self { status: publish, events, present: Inventory::default(), revision: 0 }, status_feed)
     }
 
     /// Tells what is different from last time.
@@ -60,7 +60,7 @@ impl Publisher {
             return;
         }
         self.revision = relay.revision();
-        let now = Present::of(relay);
+        let now = Inventory::of(relay);
         for event in self.present.changes(&now) {
             // Nobody may be looking.
             drop(self.events.send(event));
@@ -70,7 +70,7 @@ impl Publisher {
     }
 }
 
-impl Present {
+impl Inventory {
     fn of(relay: &Relay) -> Self {
         let extensions = relay.extensions_status().extensions;
         Self {

@@ -183,11 +183,11 @@ pub(crate) mod tests {
         for name in ["A.a", "A.b", "A.c"] {
             outbox.push(event(name, 1)).unwrap();
         }
-        let mut seen = Vec::new();
+        let mut status_feed = Vec::new();
         while let Some(Outgoing::ToClient(Frame::Event { method, .. })) = pending.next_ready() {
-            seen.push(method);
+            status_feed.push(method);
         }
-        assert_eq!(seen, ["A.a", "A.b", "A.c"]);
+        assert_eq!(status_feed, ["A.a", "A.b", "A.c"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use shared_protocol::CloseCode;
 use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
-use super::handle::{Event, Handle, Peer};
+use super::handle::{LoopEvent, Peer, RelayHandle};
 use super::outbox::{EXTENSION_LIMIT, LIMIT, Outgoing, Parting, Pending, outbox};
 use relay_core::Input;
 use relay_core::cdp::Command;
@@ -26,15 +26,15 @@ pub(crate) const MAX_CONFINED_MESSAGE: usize = 64 * 1024 * 1024;
 const MAX_UNPROVEN_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// How long a peer may take to read the rest and answer a close.
-const CLOSING: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// As [`CLOSING`], for one that was not reading, and should learn why it was closed.
-const CLOSING_UNREAD: Duration = Duration::from_secs(30);
+/// As [`CLOSE_TIMEOUT`], for one that was not reading, and should learn why it was closed.
+const CLOSE_TIMEOUT_UNREAD: Duration = Duration::from_secs(30);
 
 /// How long a peer may read nothing while much is queued for it: by itself, and for each byte of a
 /// message in flight.
-const STALL: Duration = Duration::from_secs(30);
-const STALL_PER_BYTE: Duration = Duration::from_micros(1);
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
+const STALL_TIMEOUT_PER_BYTE: Duration = Duration::from_micros(1);
 
 /// What may wait as long as it takes.
 const LITTLE: usize = 8 * 1024 * 1024;
@@ -43,13 +43,13 @@ const LITTLE: usize = 8 * 1024 * 1024;
 const MAX_REASON: usize = 123;
 
 /// Serves one socket until either side ends it.
-pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected: Input) {
+pub(crate) async fn run(socket: WebSocket, handle: RelayHandle, peer: Peer, connected: Input) {
     let (outbox, pending) = outbox(match peer {
         Peer::Client(_) => LIMIT,
         Peer::Extension(_) => EXTENSION_LIMIT,
     });
     let is_proven = !matches!(connected, Input::ExtensionConnected { proven: false, .. });
-    if handle.tell(Event::Opened { peer, outbox, input: connected }).await.is_err() {
+    if handle.send(LoopEvent::Opened { peer, outbox, input: connected }).await.is_err() {
         return;
     }
     let (sink, stream) = socket.split();
@@ -60,8 +60,8 @@ pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected
     // A peer that is dismissed reads what is left for it and answers the close, or is dropped.
     let overdue = async {
         let patience = match parted.await {
-            Parting::NotYet | Parting::AfterTheQueue => CLOSING,
-            Parting::AtOnce { .. } => CLOSING_UNREAD,
+            Parting::NotYet | Parting::AfterTheQueue => CLOSE_TIMEOUT,
+            Parting::AtOnce { .. } => CLOSE_TIMEOUT_UNREAD,
         };
         tokio::time::sleep(patience).await;
     };
@@ -70,10 +70,15 @@ pub(crate) async fn run(socket: WebSocket, handle: Handle, peer: Peer, connected
         () = overdue => tracing::debug!(?peer, "did not answer the close"),
     }
     // The reading may have been cut off before it could say so.
-    drop(handle.tell(Event::Input(peer.disconnected())).await);
+    drop(handle.send(LoopEvent::Input(peer.disconnected())).await);
 }
 
-async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer, mut largest: usize) {
+async fn read(
+    mut stream: SplitStream<WebSocket>,
+    handle: &RelayHandle,
+    peer: Peer,
+    mut largest: usize,
+) {
     // After a close, one more turn sends the answer to it.
     while let Some(message) = stream.next().await {
         let message = match message {
@@ -106,12 +111,12 @@ async fn read(mut stream: SplitStream<WebSocket>, handle: &Handle, peer: Peer, m
                 }
             },
         };
-        if handle.tell(Event::Input(input)).await.is_err() {
+        if handle.send(LoopEvent::Input(input)).await.is_err() {
             return;
         }
     }
     // The event loop drops the outbox, which ends the writing; it may have ended before us.
-    drop(handle.tell(Event::Input(peer.disconnected())).await);
+    drop(handle.send(LoopEvent::Input(peer.disconnected())).await);
 }
 
 fn tells_of_tab(message: &ExtensionMessage) -> bool {
@@ -123,7 +128,7 @@ fn tells_of_tab(message: &ExtensionMessage) -> bool {
 async fn write(
     mut sink: SplitSink<WebSocket, Message>,
     mut pending: Pending,
-    handle: &Handle,
+    handle: &RelayHandle,
     peer: Peer,
 ) {
     let parted = pending.parted();
@@ -146,7 +151,7 @@ async fn write(
         Ending::Dismissed { code, reason } => (code, reason),
         Ending::Stalled { reason } => {
             // The event loop may have ended.
-            drop(handle.tell(Event::Input(peer.disconnected())).await);
+            drop(handle.send(LoopEvent::Input(peer.disconnected())).await);
             (CloseCode::ClientTooSlow.number(), reason)
         }
         Ending::Failed => return,
@@ -207,7 +212,7 @@ async fn unless_stalled(
     pending: &Pending,
 ) -> Result<(), Ending> {
     let bytes = u32::try_from(in_flight).unwrap_or(u32::MAX);
-    let patience = STALL + STALL_PER_BYTE * bytes;
+    let patience = STALL_TIMEOUT + STALL_TIMEOUT_PER_BYTE * bytes;
     let mut write = std::pin::pin!(write);
     loop {
         match timeout(patience, &mut write).await {
@@ -241,12 +246,12 @@ mod tests {
         let mut queue = |bytes| outbox.push(event("A.a", bytes)).unwrap();
         queue(LITTLE / 2);
         let never = || std::future::pending::<Result<(), warp::Error>>();
-        let waiting = timeout(10 * STALL, unless_stalled(never(), 0, &pending)).await;
+        let waiting = timeout(10 * STALL_TIMEOUT, unless_stalled(never(), 0, &pending)).await;
         assert!(waiting.is_err(), "it may take as long as it likes");
         queue(LITTLE);
         let start = tokio::time::Instant::now();
         let ending = unless_stalled(never(), 0, &pending).await.unwrap_err();
-        assert_eq!(start.elapsed().as_secs(), STALL.as_secs());
+        assert_eq!(start.elapsed().as_secs(), STALL_TIMEOUT.as_secs());
         let reason = "nothing was read for 30 seconds".to_owned();
         assert_eq!(ending, Ending::Stalled { reason });
     }

@@ -26,10 +26,10 @@ use super::access::users::Users;
 use super::http::control::{Control, Others};
 use super::http::{routes, sandbox_port};
 use super::listen::{self, Listening};
-use super::{GOODBYE, RelayOptions, RelayServer, StartError};
+use super::{CLOSE_TIMEOUT, RelayOptions, RelayServer, StartError};
 use crate::agents::{Browsers, Executor, Keys, RelayPorts};
 use crate::event_loop;
-use crate::event_loop::handle::{Event, Handle};
+use crate::event_loop::handle::{LoopEvent, RelayHandle};
 use crate::event_loop::observers::Publisher;
 use crate::log::{Logs, Traffic};
 use crate::relay_file::{RelayFile, RelayRecord};
@@ -58,11 +58,14 @@ impl RelayServer {
         // Only the one that has the port may touch the files.
         let logs = options.logs.clone().filter(Logs::open);
         let tokens = tokens(options)?;
-        let (handle, events) = Handle::new();
-        let (publisher, seen) = Publisher::new();
-        let relay_file = options.relay_file.as_deref().and_then(|folder| write_relay_file(folder, port, options));
+        let (handle, events) = RelayHandle::new();
+        let (publisher, status_feed) = Publisher::new();
+        let relay_file = options
+            .relay_file
+            .as_deref()
+            .and_then(|folder| write_relay_file(folder, port, options));
         let keys = Keys::default();
-        let browsers = Browsers::new(handle.clone(), seen.status.clone());
+        let browsers = Browsers::new(handle.clone(), status_feed.status.clone());
         let relay_ports = RelayPorts { sandboxes, others: port };
         let executor = Executor::new(&options.executor, relay_ports, browsers, keys.clone());
         let peers = Arc::new(Peers::new());
@@ -102,7 +105,18 @@ impl RelayServer {
         let serving = tokio::spawn(serving.with_current_subscriber());
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         tracing::info!(%address, host = options.host, "relay is listening");
-        Ok(Self { address, handle, seen, stop, serving, logs, relay_file, stop_wanted, executor, tokens })
+        Ok(Self {
+            address,
+            handle,
+            status_feed,
+            stop,
+            serving,
+            logs,
+            relay_file,
+            stop_wanted,
+            executor,
+            tokens,
+        })
     }
 }
 
@@ -134,8 +148,8 @@ async fn accept_all(accept: Accept, listeners: Vec<TcpListener>, own_socket: Opt
 /// The event loop, before it runs.
 struct LoopParts {
     relay: Relay,
-    events: mpsc::Receiver<Event>,
-    inbox: mpsc::WeakSender<Event>,
+    events: mpsc::Receiver<LoopEvent>,
+    inbox: mpsc::WeakSender<LoopEvent>,
     publisher: Publisher,
     traffic: Option<Traffic>,
     token: Option<Token>,
@@ -145,8 +159,8 @@ struct LoopParts {
 impl LoopParts {
     fn new(
         options: &RelayOptions,
-        handle: &Handle,
-        events: mpsc::Receiver<Event>,
+        handle: &RelayHandle,
+        events: mpsc::Receiver<LoopEvent>,
         publisher: Publisher,
         traffic: Option<Traffic>,
         tokens: &Tokens,
@@ -177,7 +191,7 @@ async fn serve(
     let serving_sandboxes = pin!(serving_sandboxes);
     let serving_sandboxes = future::select(serving_sandboxes, stopped.clone());
     // Whoever has sent half a request, or does not read the answer, holds nobody up for longer.
-    let overdue = stopped.then(|()| sleep(GOODBYE));
+    let overdue = stopped.then(|()| sleep(CLOSE_TIMEOUT));
     tokio::select! {
         _ = future::join(accepting, serving_sandboxes) => {}
         () = overdue => {}
@@ -185,7 +199,7 @@ async fn serve(
     }
     // The loop's outboxes are gone, so every socket says goodbye and then drops its handle.
     let sockets_ended = async { while events.recv().await.is_some() {} };
-    drop(timeout(GOODBYE, sockets_ended).await);
+    drop(timeout(CLOSE_TIMEOUT, sockets_ended).await);
 }
 
 /// Our own programs come by the port where there is no socket.

@@ -263,7 +263,7 @@ mod trial {
     use tokio::process::Command;
     use tokio::time::timeout;
 
-    use crate::agents::limits::START;
+    use crate::agents::limits::START_TIMEOUT;
     use crate::boundary::{Boundary, Policy};
     use crate::system::descriptors::spawn_with;
 
@@ -284,7 +284,8 @@ mod trial {
             .kill_on_drop(true);
         let given = vec![FdMapping { parent_fd: program.try_clone()?.into(), child_fd: 6 }];
         let output = spawn_with(command, given)?.wait_with_output();
-        let output = timeout(START, output).await.map_err(|_| io::ErrorKind::TimedOut)??;
+        let output =
+            timeout(START_TIMEOUT, output).await.map_err(|_| io::ErrorKind::TimedOut)??;
         let told: Told = serde_json::from_slice(&output.stdout)?;
         Ok(told.boundary)
     }

@@ -12,7 +12,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::playwright::{OLDEST, VERSION};
-use crate::agents::limits::START;
+use crate::agents::limits::START_TIMEOUT;
 use crate::boundary::NodeFiles;
 
 /// The oldest Node.js that can keep code from files.
@@ -89,7 +89,9 @@ impl Node {
             .stdin(Stdio::null())
             .kill_on_drop(true)
             .output();
-        let Ok(Ok(said)) = timeout(START, asked).await else { return Err(RuntimeError::NoNode) };
+        let Ok(Ok(said)) = timeout(START_TIMEOUT, asked).await else {
+            return Err(RuntimeError::NoNode);
+        };
         let said = String::from_utf8_lossy(&said.stdout);
         let version = version(&said).ok_or(RuntimeError::NoNode)?;
         if version.0 < OLDEST_NODE {
@@ -143,7 +145,7 @@ impl Node {
             .stdin(Stdio::null())
             .kill_on_drop(true)
             .output();
-        let Ok(Ok(said)) = timeout(START, asking).await else {
+        let Ok(Ok(said)) = timeout(START_TIMEOUT, asking).await else {
             return Err(RuntimeError::UnknownFiles);
         };
         let told: Told =

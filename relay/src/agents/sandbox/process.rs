@@ -15,7 +15,9 @@ use super::node::Node;
 use super::pipe::{Pipe, PipeError};
 use super::protocol::{Answer, Done, Request};
 use crate::agents::keys::Key;
-use crate::agents::limits::{CANCEL, CONNECT, END, LOOK_BACK, RECEIVE, START};
+use crate::agents::limits::{
+    CANCEL_TIMEOUT, CONNECT_TIMEOUT, EXIT_TIMEOUT, PING_TIMEOUT, RECEIVE_TIMEOUT, START_TIMEOUT,
+};
 use crate::agents::outcome::ExitReason;
 use crate::boundary::Boundary;
 use crate::system::descriptors::spawn_with;
@@ -81,7 +83,7 @@ impl Sandbox {
         let is_launched = start.launch.program.is_some();
         let spawned = spawn(&mut start).map_err(|error| format!("cannot start Node.js: {error}"));
         let Spawned { supervisor, lifeline, last_words, mut pipe } = spawned?;
-        let greeted = timeout(START, greet(&mut pipe, &start, is_launched)).await;
+        let greeted = timeout(START_TIMEOUT, greet(&mut pipe, &start, is_launched)).await;
         let Start { launcher, playwright, key, closing, .. } = start;
         let mut sandbox = Self {
             supervisor,
@@ -153,7 +155,7 @@ impl Sandbox {
             self.pipe.receive::<Answer>().await
         };
         // What an earlier call left behind may block the loop, or keep the browser busy.
-        let connects = match timeout(RECEIVE, receiving).await {
+        let connects = match timeout(RECEIVE_TIMEOUT, receiving).await {
             Err(_) => return Err(ExitReason::Blocked),
             Ok(Err(error)) => return Err(self.exit_reason(error).await),
             Ok(Ok(Answer::Received { id: its, connects })) if its == id => connects,
@@ -161,7 +163,7 @@ impl Sandbox {
         };
         *had_received = true;
         let (patience, overdue) = match connects {
-            true => (CONNECT, ExitReason::TooSlow("connect to the browser")),
+            true => (CONNECT_TIMEOUT, ExitReason::TooSlow("connect to the browser")),
             false => (limit, ExitReason::Overran(limit)),
         };
         let mut deadline = Instant::now() + patience;
@@ -207,7 +209,7 @@ impl Sandbox {
             self.pipe.send(&Request::Cancel {}).await?;
             self.next().await
         };
-        timeout(CANCEL, ending).await.map_err(|_| ExitReason::Cancelled)
+        timeout(CANCEL_TIMEOUT, ending).await.map_err(|_| ExitReason::Cancelled)
     }
 
     /// Whether it answers while it has nothing to do.
@@ -221,7 +223,7 @@ impl Sandbox {
             self.pipe.send(&Request::Ping { id }).await?;
             self.pipe.receive::<Answer>().await
         };
-        let answered = timeout(LOOK_BACK, asking).await;
+        let answered = timeout(PING_TIMEOUT, asking).await;
         matches!(answered, Ok(Ok(Answer::Alive { id: its })) if its == id)
     }
 
@@ -247,10 +249,10 @@ impl Sandbox {
 
     async fn wait_for_exit(&mut self) -> (Option<i32>, String) {
         self.lifeline = None;
-        let status = timeout(END, self.supervisor.wait()).await;
+        let status = timeout(EXIT_TIMEOUT, self.supervisor.wait()).await;
         let code = status.ok().and_then(Result::ok).and_then(|status| status.code());
         let Some(last_words) = self.last_words.take() else { return (code, String::new()) };
-        let said = timeout(END, last_words).await;
+        let said = timeout(EXIT_TIMEOUT, last_words).await;
         (code, said.ok().and_then(Result::ok).unwrap_or_default())
     }
 }

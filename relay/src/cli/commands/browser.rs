@@ -20,7 +20,7 @@ use crate::cli::progress::Progress;
 use crate::cli::{Outcome, home_folder, interrupted, say};
 
 /// How long a started browser may take to connect and to put its tab under control.
-const CONNECT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,14 +81,16 @@ impl Start {
         let progress = Progress::show("starting the browser");
         let mut browser = browser::Browser::start(&options).await?;
         browser.use_relay_port(relay.port()).await?;
-        let Ok(connected) = timeout(CONNECT, relay.has(&browser, Wanted::Extension)).await else {
+        let Ok(connected) = timeout(CONNECT_TIMEOUT, relay.has(&browser, Wanted::Extension)).await
+        else {
             bail!(
                 "the extension did not connect to the relay\n\nhint: try again with RUST_LOG=debug"
             );
         };
         connected?;
         let toggled = browser.click_icon().await?;
-        let Ok(controlled) = timeout(CONNECT, relay.has(&browser, Wanted::Tab)).await else {
+        let Ok(controlled) = timeout(CONNECT_TIMEOUT, relay.has(&browser, Wanted::Tab)).await
+        else {
             let why = toggled["state"]["errorText"].as_str().unwrap_or("it does not say why");
             bail!("the extension did not control its tab: {why}\n\nhint: try again");
         };

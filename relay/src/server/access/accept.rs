@@ -2,7 +2,7 @@
 //!
 //! The user at the other end is looked at first, so that those who are refused have places of their
 //! own and take none of others. A connection has shown something as soon as a request on it was let
-//! in. Until then it is one of few, makes room for others and ends after [`PATIENCE`]; after that it
+//! in. Until then it is one of few, makes room for others and ends after [`ADMISSION_TIMEOUT`]; after that it
 //! stays for as long as it likes: a WebSocket, a stream, an idle connection that is used again.
 
 use std::io;
@@ -29,7 +29,7 @@ use warp::reply::Response;
 
 use super::peer::{Allowance, Identity, Peers, Remote, Standing, User};
 use super::refusals::Refusals;
-use super::strangers::{PATIENCE, Strangers, Who};
+use super::strangers::{ADMISSION_TIMEOUT, Strangers, Who};
 use super::users::Users;
 use crate::system::descriptors;
 use crate::system::own_socket;
@@ -46,7 +46,7 @@ const MAX_OTHER_MACHINES: usize = 64;
 const MAX_CONNECTIONS: usize = 8192;
 
 /// How long to wait when the system has no socket for us.
-const NO_ROOM: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Everything that is served.
 pub(crate) type Routes = BoxedFilter<(Response,)>;
@@ -90,7 +90,7 @@ impl Accept {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "a connection could not be accepted");
-                    sleep(NO_ROOM).await;
+                    sleep(ACCEPT_RETRY_DELAY).await;
                 }
             }
         }
@@ -196,7 +196,7 @@ where
 
 /// Completes if nothing is shown in time.
 async fn ends_unless(shown: &Standing) {
-    sleep(PATIENCE).await;
+    sleep(ADMISSION_TIMEOUT).await;
     if shown.is_set() {
         std::future::pending::<()>().await;
     }

@@ -31,7 +31,7 @@ use crate::trust::token;
 
 /// How long the answer to a wrong token takes. Those who have shown nothing are few, so that nobody can
 /// try many at once.
-const WRONG_TOKEN: Duration = Duration::from_millis(500);
+const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(500);
 
 const NO_PAGES: &str = "web pages may not talk to the relay";
 
@@ -157,7 +157,7 @@ impl Policy {
             tracing::info!(%status, path, ?peer, ?user, times, "refused a request: {reason}");
         }
         if *is_guess {
-            sleep(WRONG_TOKEN).await;
+            sleep(WRONG_TOKEN_DELAY).await;
         }
         Err(warp::reject::custom(refusal))
     }

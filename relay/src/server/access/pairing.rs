@@ -22,10 +22,10 @@ const MAX_OURS: usize = 64;
 const MAX_OTHERS: usize = 8;
 
 /// How often it is looked whether the key of a connected extension is still good.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+const KEY_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How long it is told that an extension was refused, and how seldom it is logged.
-const LATELY: Duration = Duration::from_secs(60);
+const REFUSAL_SHOWN_FOR: Duration = Duration::from_secs(60);
 
 const NOT_PAIRED: &str = "this relay takes paired browsers only: run `playwriter extension install`, \
                           then click the round arrow on its card in chrome://extensions";
@@ -108,7 +108,7 @@ impl Pairing {
     /// Which extensions were not let in lately, in words for the user.
     pub(crate) fn refused(&self) -> Vec<String> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_late = |at: &Option<Instant>| at.is_some_and(|at| at.elapsed() < LATELY);
+        let is_late = |at: &Option<Instant>| at.is_some_and(|at| at.elapsed() < REFUSAL_SHOWN_FOR);
         let unknown = is_late(&refused.unknown_key).then_some(
             "a browser with an unknown key knocked: run `playwriter extension install` as its user",
         );
@@ -123,7 +123,7 @@ impl Pairing {
     fn note(&self, reason: impl FnOnce(&mut Refused) -> &mut Option<Instant>, words: &str) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let last = reason(&mut refused);
-        if last.is_none_or(|last| last.elapsed() >= LATELY) {
+        if last.is_none_or(|last| last.elapsed() >= REFUSAL_SHOWN_FOR) {
             tracing::info!("an extension was refused: {words}");
         }
         *last = Some(Instant::now());
@@ -141,7 +141,7 @@ impl Pairing {
     /// Completes when the key of a connected extension is not good any more.
     pub(crate) async fn key_ended(&self, kid: KeyId) {
         loop {
-            sleep(LOOK_AGAIN).await;
+            sleep(KEY_CHECK_INTERVAL).await;
             let Some(home) = self.home.clone() else { return };
             let looked = spawn_blocking(move || files::is_still_known(&home, kid));
             if !looked.await.unwrap_or(true) {

@@ -15,7 +15,7 @@ use super::Access;
 use super::peer::User;
 
 /// How often the log tells of the same.
-const QUIET: Duration = Duration::from_secs(60);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How many kinds are kept apart at once; of more the log tells nothing.
 const MAX_KINDS: usize = 64;
@@ -81,14 +81,14 @@ impl Noted {
         }
         if let Some(said) = self.kinds.get_mut(&kind) {
             said.unsaid += 1;
-            if now.duration_since(said.at) < QUIET {
+            if now.duration_since(said.at) < LOG_INTERVAL {
                 return None;
             }
             said.at = now;
             return Some(std::mem::take(&mut said.unsaid));
         }
         if self.kinds.len() >= MAX_KINDS {
-            self.kinds.retain(|_, said| now.duration_since(said.at) < QUIET);
+            self.kinds.retain(|_, said| now.duration_since(said.at) < LOG_INTERVAL);
         }
         if self.kinds.len() >= MAX_KINDS {
             return None;
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(said, 1);
         assert_eq!(noted.note(kind(8, "no"), start), Some(1), "another user");
         assert_eq!(noted.note(kind(7, "not so"), start), Some(1), "another reason");
-        assert_eq!(noted.note(kind(7, "no"), start + QUIET), Some(1000));
+        assert_eq!(noted.note(kind(7, "no"), start + LOG_INTERVAL), Some(1000));
         assert_eq!(noted.users, BTreeMap::from([(7, 1002), (8, 1)]));
     }
 
@@ -122,7 +122,11 @@ mod tests {
             noted.note(kind(uid, "no"), start);
         }
         assert_eq!((noted.kinds.len(), noted.users.len()), (MAX_KINDS, MAX_USERS));
-        assert_eq!(noted.note(kind(1001, "no"), start + QUIET), Some(1), "there is room again");
+        assert_eq!(
+            noted.note(kind(1001, "no"), start + LOG_INTERVAL),
+            Some(1),
+            "there is room again"
+        );
     }
 
     fn kind(uid: u32, reason: &'static str) -> Kind {

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use super::peer::Standing;
 
 /// How long a connection may take to show something.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const ADMISSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The one who opened a connection, as far as that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,11 +105,11 @@ mod tests {
     use super::*;
 
     const MAX: usize = 8;
-    const GRACE: Duration = Duration::from_secs(1);
+    const MINIMUM_LIFETIME: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
     async fn no_connection_is_let_go_for_another_before_it_could_show_something() {
-        let mut strangers = Strangers::new(MAX, GRACE);
+        let mut strangers = Strangers::new(MAX, MINIMUM_LIFETIME);
         let start = Instant::now();
         let (leave, left) = oneshot::channel::<()>();
         admit(&mut strangers, Who::Anybody);
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(start.elapsed(), Duration::ZERO, "one that leaves makes room at once");
         admit(&mut strangers, Who::Anybody);
         strangers.make_room().await;
-        assert!(start.elapsed() >= GRACE, "{:?}", start.elapsed());
+        assert!(start.elapsed() >= MINIMUM_LIFETIME, "{:?}", start.elapsed());
         assert_eq!(strangers.here.len(), MAX - 1);
     }
 

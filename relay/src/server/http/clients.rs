@@ -8,7 +8,7 @@ use warp::{Filter, Rejection, Reply};
 use super::reply::text;
 use super::routes::ONLY_SOCKETS;
 use crate::agents::Entry;
-use crate::event_loop::handle::{Handle, Peer};
+use crate::event_loop::handle::{Peer, RelayHandle};
 use crate::event_loop::socket;
 use crate::event_loop::socket::{MAX_CONFINED_MESSAGE, MAX_MESSAGE};
 use relay_core::Input;
@@ -60,7 +60,7 @@ pub(crate) struct Entering {
 }
 
 pub(crate) fn client_socket(
-    handle: Handle,
+    handle: RelayHandle,
 ) -> impl Filter<Extract = (impl Reply,), Error = Rejection> + Clone {
     let browser = warp::path!("cdp")
         .or(warp::path!("devtools" / "browser"))
@@ -81,7 +81,7 @@ pub(crate) fn client_socket(
 }
 
 pub(crate) fn client_entered(
-    handle: &Handle,
+    handle: &RelayHandle,
     ws: warp::ws::Ws,
     Entering { path, query, key }: Entering,
 ) -> warp::reply::Response {

@@ -11,7 +11,7 @@ use warp::{Filter, Rejection};
 use super::reply;
 use super::reply::{Body, text};
 use crate::agents::Executor;
-use crate::event_loop::handle::{Event, Handle};
+use crate::event_loop::handle::{LoopEvent, RelayHandle};
 use crate::relay_file::RelayFileWriter;
 use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
@@ -62,7 +62,7 @@ pub(crate) struct Control {
 }
 
 pub(crate) fn routes(
-    handle: Handle,
+    handle: RelayHandle,
     policy: &Arc<Policy>,
     control: Control,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
@@ -80,7 +80,7 @@ pub(crate) fn routes(
             let users = caller.remote.is_owner().then(|| others.status());
             let refused = pairing.refused();
             async move {
-                let status = handle.view(Relay::status).await;
+                let status = handle.query(Relay::status).await;
                 let sandbox = Some(executor.sandbox().await);
                 let status = status.map(|status| RelayStatus {
                     settings,
@@ -108,14 +108,18 @@ pub(crate) fn routes(
     status.or(window_mode).unify().or(shutdown).unify()
 }
 
-async fn change_window_mode(handle: Handle, relay_file: Option<RelayFileWriter>, body: Bytes) -> Body {
+async fn change_window_mode(
+    handle: RelayHandle,
+    relay_file: Option<RelayFileWriter>,
+    body: Bytes,
+) -> Body {
     let change: WindowModeChange = match serde_json::from_slice(&body) {
         Ok(change) => change,
         Err(error) => return text(StatusCode::BAD_REQUEST, reply::unreadable(&error)),
     };
     let separate_window = change.separate_window;
-    let chosen = Event::Input(Input::WindowModeChosen { separate_window });
-    if handle.tell(chosen).await.is_err() {
+    let chosen = LoopEvent::Input(Input::WindowModeChosen { separate_window });
+    if handle.send(chosen).await.is_err() {
         return reply::shutting_down();
     }
     if let Some(relay_file) = relay_file {

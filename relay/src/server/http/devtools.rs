@@ -14,7 +14,7 @@ use super::discovery::{Address, wishes};
 use super::protocol;
 use super::reply;
 use super::reply::{Body, text};
-use crate::event_loop::handle::Handle;
+use crate::event_loop::handle::RelayHandle;
 use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::Policy;
@@ -34,7 +34,7 @@ enum Question {
 
 /// Everything below `/json`.
 pub(crate) fn routes(
-    handle: Handle,
+    handle: RelayHandle,
     policy: Arc<Policy>,
 ) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone {
     warp::path("json").and(warp::path::tail()).and(warp::method()).and(caller()).and_then(
@@ -75,18 +75,25 @@ impl Question {
         }
     }
 
-    async fn answer(self, method: &Method, query: &str, address: Address, handle: &Handle) -> Body {
+    async fn answer(
+        self,
+        method: &Method,
+        query: &str,
+        address: Address,
+        handle: &RelayHandle,
+    ) -> Body {
         match self {
             Self::Version => {
                 let id = handle.browser_id().clone();
-                let body = handle.view(move |relay| discovery::version(relay, &id, &address)).await;
+                let body =
+                    handle.query(move |relay| discovery::version(relay, &id, &address)).await;
                 body.map_or_else(reply::shutting_down, |body| reply::json(&body))
             }
             Self::List => {
                 let for_tab =
                     query.split('&').any(|field| field.split('=').next() == Some("for_tab"));
                 let body =
-                    handle.view(move |relay| discovery::list(relay, for_tab, &address)).await;
+                    handle.query(move |relay| discovery::list(relay, for_tab, &address)).await;
                 body.map_or_else(reply::shutting_down, |body| reply::json(&body))
             }
             Self::Protocol => protocol::text().map_or_else(
@@ -117,7 +124,7 @@ impl Question {
 }
 
 /// `PUT /json/new?<url>`, or `PUT /json/new?extensionId=<browser>&<url>` where there are several
-async fn open(query: &str, address: Address, handle: &Handle) -> Body {
+async fn open(query: &str, address: Address, handle: &RelayHandle) -> Body {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Created {
@@ -141,15 +148,21 @@ async fn open(query: &str, address: Address, handle: &Handle) -> Body {
             return text(StatusCode::INTERNAL_SERVER_ERROR, body);
         }
     };
-    let page = handle.view(move |relay| discovery::page(relay, &id, &url, &address)).await;
+    let page = handle.query(move |relay| discovery::page(relay, &id, &url, &address)).await;
     page.map_or_else(reply::shutting_down, |page| reply::json(&page))
 }
 
 /// Sends a command that takes a target and nothing else.
-async fn on_target(id: TargetId, method: &str, done: &str, failed: &str, handle: &Handle) -> Body {
+async fn on_target(
+    id: TargetId,
+    method: &str,
+    done: &str,
+    failed: &str,
+    handle: &RelayHandle,
+) -> Body {
     let wanted = id.clone();
     let is_there =
-        handle.view(move |relay| relay.pages().any(|info| info.target_id == wanted)).await;
+        handle.query(move |relay| relay.pages().any(|info| info.target_id == wanted)).await;
     match is_there {
         None => return reply::shutting_down(),
         Some(false) => return text(StatusCode::NOT_FOUND, format!("No such target id: {id}")),

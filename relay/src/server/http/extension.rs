@@ -15,7 +15,7 @@ use super::clients::upgraded;
 use super::handshake;
 use super::handshake::Proven;
 use super::reply::text;
-use crate::event_loop::handle::{Event, Handle, Peer};
+use crate::event_loop::handle::{LoopEvent, Peer, RelayHandle};
 use crate::event_loop::socket;
 use crate::event_loop::socket::MAX_MESSAGE;
 use crate::server::access::Access;
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
 
 /// The socket of an extension: one that can prove itself begins with the proof, all others as ever.
 pub(crate) fn extension_socket(
-    handle: &Handle,
+    handle: &RelayHandle,
     policy: &Arc<Policy>,
     pairing: &Arc<Pairing>,
 ) -> impl Filter<Extract = (Response,), Error = Rejection> + Clone + use<> {
@@ -106,7 +106,7 @@ impl Knocking {
 
 /// Lets an extension prove itself, and serves it if it has.
 fn knocked(
-    handle: &Handle,
+    handle: &RelayHandle,
     pairing: &Arc<Pairing>,
     ws: Ws,
     Entry { knock, user_agent, remote, policy }: Entry,
@@ -134,7 +134,7 @@ fn knocked(
             () = pairing.key_ended(knock.kid) => {
                 tracing::info!(%connection, "the key of an extension is not good any more");
                 // The event loop may have ended.
-                drop(handle.tell(Event::Input(peer.disconnected())).await);
+                drop(handle.send(LoopEvent::Input(peer.disconnected())).await);
             }
         }
     });

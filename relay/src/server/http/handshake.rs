@@ -20,7 +20,7 @@ use crate::trust::pairing as files;
 use crate::trust::pairing::Known;
 
 /// How long an extension may take for its answer, and a socket to be written or closed.
-const STEP: Duration = Duration::from_secs(5);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An extension that has shown its key.
 pub(crate) struct Proven {
@@ -92,7 +92,7 @@ async fn give_key(mut socket: WebSocket, knock: &Knock, pairing: &Pairing) {
 
 /// The extension's one frame: text, short, in time.
 async fn answer(socket: &mut WebSocket) -> Option<ExtensionProof> {
-    let message = timeout(STEP, socket.next()).await.ok()??.ok()?;
+    let message = timeout(FRAME_TIMEOUT, socket.next()).await.ok()??.ok()?;
     let text = message.to_str().ok().filter(|text| text.len() <= MAX_FRAME)?;
     let frame: PairingFrame<ExtensionProof> = serde_json::from_str(text).ok()?;
     Some(frame.params).filter(|_| frame.method == METHOD)
@@ -121,7 +121,7 @@ fn prove(key: &Key, signed: &[u8]) -> Proof {
 /// `None` if the extension has gone, or does not read.
 async fn say<T: Serialize>(socket: &mut WebSocket, params: T) -> Option<()> {
     let text = serde_json::to_string(&PairingFrame::new(params)).ok()?;
-    timeout(STEP, socket.send(Message::text(text))).await.ok()?.ok()
+    timeout(FRAME_TIMEOUT, socket.send(Message::text(text))).await.ok()?.ok()
 }
 
 async fn close(mut socket: WebSocket, code: CloseCode, reason: &'static str) {
@@ -130,5 +130,5 @@ async fn close(mut socket: WebSocket, code: CloseCode, reason: &'static str) {
         drop(socket.send(Message::close_with(code.number(), Cow::Borrowed(reason))).await);
         while let Some(Ok(_)) = socket.next().await {}
     };
-    drop(timeout(STEP, goodbye).await);
+    drop(timeout(FRAME_TIMEOUT, goodbye).await);
 }

@@ -14,7 +14,7 @@ use super::reply;
 use super::reply::{Body, text};
 use super::{agent_sessions, control, devtools, mcp};
 use crate::agents::Executor;
-use crate::event_loop::handle::Handle;
+use crate::event_loop::handle::RelayHandle;
 use crate::server::access::Access;
 use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::{Policy, Refusal, admitted};
@@ -25,7 +25,7 @@ pub(super) const ONLY_SOCKETS: &str = "this address takes WebSocket connections 
 
 /// Everything the relay serves.
 pub(crate) fn routes(
-    handle: Handle,
+    handle: RelayHandle,
     policy: Policy,
     control: Control,
     version: String,
@@ -52,7 +52,7 @@ pub(crate) fn routes(
 
 /// The routes that the extension asks before it connects.
 fn probe(
-    handle: &Handle,
+    handle: &RelayHandle,
     policy: &Arc<Policy>,
     version: String,
     pairing: Arc<Pairing>,
@@ -79,7 +79,7 @@ fn probe(
     let status = status.then(move |caller: Caller| {
         let (handle, is_trusted) = (handle.clone(), policy.trusts(&caller));
         async move {
-            let status = handle.view(Relay::extension_status).await;
+            let status = handle.query(Relay::extension_status).await;
             // Whose browser it is concerns only those who have the token.
             let status = status.map(|status| match is_trusted {
                 true => status,
@@ -101,7 +101,9 @@ fn probe(
         .unify()
 }
 
-fn questions(handle: &Handle) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
+fn questions(
+    handle: &RelayHandle,
+) -> impl Filter<Extract = (Body,), Error = Rejection> + Clone + use<> {
     let reading = warp::get().or(warp::head()).unify();
     let extensions = warp::path!("extensions" / "status")
         .and(reading)
@@ -114,13 +116,13 @@ fn questions(handle: &Handle) -> impl Filter<Extract = (Body,), Error = Rejectio
 
 /// Answers from the relay's state, which only its own task may look at.
 fn answer(
-    handle: &Handle,
+    handle: &RelayHandle,
     body: fn(&Relay) -> Body,
 ) -> impl Filter<Extract = (Body,), Error = Infallible> + Clone + use<> {
     let handle = handle.clone();
     warp::any().then(move || {
         let handle = handle.clone();
-        async move { handle.view(body).await.unwrap_or_else(reply::shutting_down) }
+        async move { handle.query(body).await.unwrap_or_else(reply::shutting_down) }
     })
 }
 

@@ -18,9 +18,9 @@ use warp::{Filter, Rejection, Reply};
 use super::clients::{ClientPath, ClientQuery, Entering, client_entered};
 use super::reply::text;
 use crate::agents::{Keys, MAX_SOCKETS, Shown};
-use crate::event_loop::handle::Handle;
+use crate::event_loop::handle::RelayHandle;
 use crate::server::access::peer::Standing;
-use crate::server::access::strangers::{PATIENCE, Strangers, Who};
+use crate::server::access::strangers::{ADMISSION_TIMEOUT, Strangers, Who};
 
 const NO_KEY: &str = "only workers of the relay may connect here";
 
@@ -28,21 +28,21 @@ const NO_KEY: &str = "only workers of the relay may connect here";
 const MAX_STRANGERS: usize = 64;
 
 /// How long one has until it may have to: whoever opens many must not take others' from them.
-const GRACE: Duration = Duration::from_secs(1);
+const MINIMUM_LIFETIME: Duration = Duration::from_secs(1);
 
 /// How long to wait when the system has no socket for us.
-const NO_ROOM: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Serves all who come, until it is dropped. Those who got a CDP connection go on without it.
-pub(crate) async fn serve(listener: TcpListener, handle: Handle, keys: Keys) {
+pub(crate) async fn serve(listener: TcpListener, handle: RelayHandle, keys: Keys) {
     let service = warp::service(routes(handle, keys));
-    let mut strangers = Strangers::new(MAX_STRANGERS, GRACE);
+    let mut strangers = Strangers::new(MAX_STRANGERS, MINIMUM_LIFETIME);
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
                 tracing::debug!(%error, "a worker could not be let in");
-                sleep(NO_ROOM).await;
+                sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             }
         };
@@ -51,14 +51,14 @@ pub(crate) async fn serve(listener: TcpListener, handle: Handle, keys: Keys) {
         // It ends with the upgrade, for which a key is needed.
         let service = TowerToHyperService::new(service.clone());
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-        let served = timeout(PATIENCE, connection.with_upgrades());
+        let served = timeout(ADMISSION_TIMEOUT, connection.with_upgrades());
         let served = async move { drop(served.await) };
         strangers.admit(Who::Anybody, Standing::default(), served);
     }
 }
 
 fn routes(
-    handle: Handle,
+    handle: RelayHandle,
     keys: Keys,
 ) -> impl Filter<Extract = (impl Reply,), Error = Infallible> + Clone {
     warp::path!("cdp" / String)

@@ -11,7 +11,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::{VERSION, known};
-use crate::agents::limits::INSTALL;
+use crate::agents::limits::INSTALL_TIMEOUT;
 use crate::agents::sandbox::node::{RuntimeError, program};
 
 /// Installs beside the place and moves it there as a whole: others may be doing the same.
@@ -32,7 +32,7 @@ pub(super) async fn install(runtime: &Path, target: &Path) -> Result<(), Runtime
         // Not a project's, whose settings npm would take.
         .current_dir(&new)
         .output();
-    let installed = match timeout(INSTALL, fetching).await {
+    let installed = match timeout(INSTALL_TIMEOUT, fetching).await {
         Err(_) => Err(failed("npm took too long".to_owned())),
         Ok(Err(error)) => Err(failed(error.to_string())),
         Ok(Ok(output)) if !output.status.success() => Err(failed(complaint(&output.stderr))),

@@ -14,7 +14,7 @@ use crate::cli::args::listen::Listen;
 use crate::cli::say;
 
 /// How often a relay that is another process is looked at.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const STATUS_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The extension's name for its installation, by which a relay tells browsers apart.
 const INSTALLATION: &str = "chrome.storage.local.get('installId').then((kept) => kept.installId)";
@@ -83,7 +83,7 @@ impl Relay {
                 if is_among(&found.extensions, installation.as_str(), wanted) {
                     return Ok(());
                 }
-                sleep(LOOK_AGAIN).await;
+                sleep(STATUS_POLL_INTERVAL).await;
             },
         }
     }

@@ -21,7 +21,7 @@ use crate::cli::commands::extension;
 use crate::cli::commands::status::OTHER_VERSION;
 use crate::cli::home_folder;
 
-const NODE: Duration = Duration::from_secs(10);
+const NODE_TIMEOUT: Duration = Duration::from_secs(10);
 
 const UPDATE: &str = "playwriter extension install, then click the round arrow on its card in \
                       chrome://extensions";
@@ -34,7 +34,7 @@ pub(super) async fn node() -> Finding {
         .kill_on_drop(true)
         .output();
     let install = format!("install Node.js {OLDEST_NODE} or newer");
-    let Ok(Ok(output)) = timeout(NODE, asked).await else {
+    let Ok(Ok(output)) = timeout(NODE_TIMEOUT, asked).await else {
         return Finding::note("node", "not found; `mcp` and `-e` need it", install);
     };
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use pipe::Pipe;
 
-use crate::descriptors::spawn_with;
+use crate::system::descriptors::spawn_with;
 
 /// Programs that are a Chromium, best first.
 const PROGRAMS: [&str; 9] = [
@@ -34,19 +34,19 @@ const PROGRAMS: [&str; 9] = [
 ];
 
 /// How long the browser may take to start and to load the extension.
-const START: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The first version that tells when a worker's script has loaded.
 const TELLS_OF_LOADED_SCRIPTS: u32 = 143;
 
 /// How long the script may take to load in an older one.
-const SCRIPT_LOADED: Duration = Duration::from_secs(3);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the worker may take to do what it is asked.
-const WORK: Duration = Duration::from_secs(30);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the browser may take to end before it is killed.
-const END: Duration = Duration::from_secs(5);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How to start a browser.
 #[derive(Debug, Clone)]
@@ -163,7 +163,7 @@ impl Browser {
             }
             Ok(browser.worker().await)
         };
-        timeout(START, loaded)
+        timeout(START_TIMEOUT, loaded)
             .await
             .map_err(|_| BrowserError::TooSlow("load the extension"))??
             .ok_or_else(|| BrowserError::Ended(options.profile.clone()))?;
@@ -215,7 +215,7 @@ impl Browser {
             self.call(None, "Target.detachFromTarget", detach).await?;
             answer
         };
-        let answer = timeout(WORK, evaluation)
+        let answer = timeout(COMMAND_TIMEOUT, evaluation)
             .await
             .map_err(|_| BrowserError::TooSlow("answer for its extension"))??;
         let details = &answer["exceptionDetails"];
@@ -234,7 +234,7 @@ impl Browser {
             return self.pipe.script_loaded(session).await.ok_or_else(gone);
         }
         // It has loaded by then, or never will.
-        tokio::time::sleep(SCRIPT_LOADED).await;
+        tokio::time::sleep(SCRIPT_TIMEOUT).await;
         Ok(())
     }
 
@@ -244,7 +244,7 @@ impl Browser {
     ///
     /// Says what was wrong with it, or that there was no answer.
     pub async fn devtools(&self, method: &str, params: Value) -> Result<Value, BrowserError> {
-        let answer = timeout(WORK, self.call(None, method, params)).await;
+        let answer = timeout(COMMAND_TIMEOUT, self.call(None, method, params)).await;
         answer.map_err(|_| BrowserError::TooSlow("answer"))?
     }
 
@@ -275,7 +275,7 @@ impl Browser {
             drop(self.pipe.call(None, "Browser.close", json!({})).await);
             self.child.wait().await
         };
-        if timeout(END, closing).await.is_err() {
+        if timeout(EXIT_TIMEOUT, closing).await.is_err() {
             // It may have ended in this very moment.
             drop(self.child.kill().await);
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use crate::pairing::FILE;
+use crate::trust::pairing::FILE;
 
 /// Paths below the extension's folder, and what is there. Empty in a program that was built before
 /// its extension.

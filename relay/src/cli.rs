@@ -1,30 +1,11 @@
 //! The command line: what can be typed, and what it does.
 
-mod address;
-mod browser;
-mod completions;
-mod connect;
-mod doctor;
-mod ensure;
+mod args;
+mod commands;
 mod environment;
-mod execute;
-mod extension;
 mod follow;
-mod listen;
-mod logfile;
-mod mcp;
 mod output;
-mod pair;
 mod progress;
-mod serve;
-mod session;
-mod settings;
-mod status;
-mod stop;
-mod tail;
-mod token;
-mod wait;
-mod worker_exec;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -36,6 +17,10 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
+use commands::{
+    browser, completions, connect, doctor, ensure, execute, extension, logfile, mcp, pair,
+    sandbox_exec, serve, session, status, stop, tail, token, wait,
+};
 pub(crate) use output::{Outcome, failed, one_line, print, print_json, say};
 
 /// How much the log for people tells: all that this program and its extensions say.
@@ -89,7 +74,7 @@ enum Command {
     Pair(pair::Pair),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
-    WorkerExec(worker_exec::WorkerExec),
+    WorkerExec(sandbox_exec::WorkerExec),
 }
 
 /// Runs what was typed.

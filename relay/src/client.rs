@@ -20,14 +20,14 @@ use tokio::time::{Instant, timeout};
 use conversation::Conversation;
 pub use endpoint::{Endpoint, UnreadableEndpoint};
 
-use crate::own_socket;
-use crate::persistent::own_folder;
-use crate::proof::Nonce;
-use crate::secret::Secret;
-use crate::server::Token;
+use crate::system::folders::own_folder;
+use crate::system::own_socket;
+use crate::trust::Token;
+use crate::trust::proof::Nonce;
+use crate::trust::secret::Secret;
 
 /// A relay answers at once or is none.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often a connection is made to a relay that began to listen just then.
 const MAX_TRIES: u32 = 5;
@@ -38,7 +38,7 @@ const MAX_TRIES: u32 = 5;
 pub struct Client {
     endpoint: Endpoint,
     token: Option<Token>,
-    patience: Duration,
+    limit: Duration,
     trust: Trust,
 }
 
@@ -118,7 +118,7 @@ impl Client {
             true => Trust::Proven(own_folder()),
             false => Trust::Anybody,
         };
-        Self { endpoint, token, patience: PATIENCE, trust }
+        Self { endpoint, token, limit: ANSWER_TIMEOUT, trust }
     }
 
     /// For a relay of this machine that has the secret in another folder than this user's.
@@ -135,7 +135,7 @@ impl Client {
         matches!(self.trust, Trust::Proven(_))
     }
 
-    /// The token that this user's own relay takes at every door, unless the user chose one.
+    /// Returns the token that this user's own relay takes for every access, unless the user chose one.
     pub(crate) fn cdp_token(&self) -> Option<Token> {
         let Trust::Proven(Some(folder)) = &self.trust else { return None };
         Secret::read(folder).ok()?.map(|secret| secret.cdp_token())
@@ -149,8 +149,8 @@ impl Client {
 
     /// For requests that may take longer, or must not take as long.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeout(self, limit: Duration) -> Self {
+        Self { limit, ..self }
     }
 
     /// Whom it asks.
@@ -165,7 +165,7 @@ impl Client {
     ///
     /// See [`ClientError`].
     pub async fn version(&self) -> Result<Version, ClientError> {
-        match timeout(self.patience, self.version_and_proof()).await {
+        match timeout(self.limit, self.version_and_proof()).await {
             Ok(answer) => answer,
             Err(_) => Err(ClientError::TooSlow(self.endpoint.clone())),
         }
@@ -244,7 +244,7 @@ impl Client {
         path: &str,
         body: Option<String>,
     ) -> Result<Answer, ClientError> {
-        match timeout(self.patience, self.exchange(method, path, body)).await {
+        match timeout(self.limit, self.exchange(method, path, body)).await {
             Ok(answer) => answer,
             Err(_) => Err(ClientError::TooSlow(self.endpoint.clone())),
         }

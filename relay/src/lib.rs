@@ -6,31 +6,32 @@
 //!
 //! [`relay_core`] is the whole relay as a pure machine; [`server`] is sockets and a clock around it.
 
+pub mod agents;
+pub mod background;
+pub mod boundary;
 pub mod browser;
 pub mod bundled;
 pub mod client;
-pub mod descriptors;
-pub mod executor;
+mod event_loop;
 pub mod log;
 pub mod mcp;
-mod own_socket;
-pub mod pairing;
-pub mod persistent;
-mod proof;
-mod record;
-pub mod sandbox;
-mod secret;
+mod relay_file;
 pub mod server;
+mod start_error;
+mod system;
+mod trust;
 
-pub use persistent::{
+pub use background::{
     ConnectOptions, ConnectedExtension, Connection, PersistentRelay, PersistentRelayOptions,
     RelayServerError, StopOptions, UNPROVEN, WaitOptions, cdp_url, choose_window_mode,
     connect_to_playwriter, ensure_persistent_relay, how_to_start, stop_relay, version_of_ours,
     wait_for_extension,
 };
-pub use secret::{SecretError, tokens_of_user};
 pub use server::{Logger, RelayEvent, RelayServer, RelayServerOptions, start_relay_server};
 pub use shared_protocol::LogLevel;
+pub use system::descriptors;
+pub use trust::pairing;
+pub use trust::secret::{SecretError, tokens_of_user};
 
 /// The id that the `key` in our extension's manifest gives it.
 pub const EXTENSION_ID: &str = "joeomfljfbehbofidokmedgkaibdmpkp";

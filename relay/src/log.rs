@@ -19,11 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::server::Token;
+use crate::trust::Token;
 pub use appended::AppendedLog;
 use entry::Entry;
 pub(crate) use excerpt::line;
-pub(crate) use file::make_folder;
 pub use text::TextLog;
 pub(crate) use traffic::Traffic;
 use writer::Writer;

@@ -18,7 +18,7 @@ pub use backend::{Remote, RemoteError};
 pub use description::EXECUTE as DESCRIPTION;
 use tools::Call;
 
-use crate::executor::{Outcome, SessionName};
+use crate::agents::{Outcome, SessionName};
 
 /// What agents talk to, wherever their code is run.
 #[derive(Debug, Clone)]

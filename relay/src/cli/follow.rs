@@ -9,7 +9,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
 /// A file tells nobody that it has grown.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+const FILE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 const CHUNK: usize = 64 * 1024;
 
@@ -51,7 +51,7 @@ impl Lines {
                 return Ok(line);
             }
             self.skips = false;
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(FILE_POLL_INTERVAL).await;
         }
     }
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::file::{FILE_MODE, make_folder};
+use super::file::FILE_MODE;
 use super::writer::{TEXT, TEXT_LIMIT};
+use crate::system::folders::make_folder;
 
 /// Appends lines that `tracing` has formatted to the relay's log. The relay may turn its file over at
 /// any time, so the file is opened for each line; a program like this has few.

@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
 use super::typed;
-use crate::server::Token;
+use crate::trust::Token;
 
 /// A longer payload is cut.
 const SHOWN: usize = 1024;

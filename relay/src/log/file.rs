@@ -1,20 +1,12 @@
 //! One file of a log: new at each start, and turned over before it grows too long.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What was said is nobody else's business.
-const FOLDER_MODE: u32 = 0o700;
+/// Only its owner reads a log.
 pub(super) const FILE_MODE: u32 = 0o600;
-
-/// Makes the folder if there is none, for its owner only.
-pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
-    // One that was there may have been made by another hand.
-    fs::set_permissions(folder, Permissions::from_mode(FOLDER_MODE))
-}
 
 /// A file that keeps one predecessor, named `.1`; the two together have twice the limit at most.
 #[derive(Debug)]
@@ -66,7 +58,11 @@ fn create_after_the_last(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+    use crate::system::folders::make_folder;
 
     #[test]
     fn a_file_is_turned_over_at_its_limit_and_only_one_old_one_is_kept() {

@@ -12,7 +12,7 @@ use super::Lines;
 use super::entry::{Body, Direction, Entry, Message, Source};
 use super::excerpt::{Excerpt, Secret};
 use super::typed;
-use crate::server::Token;
+use crate::trust::Token;
 use outstanding::{Asked, Outstanding};
 use relay_core::cdp::{Command, Frame};
 use relay_core::payload::{ExtensionMessage, Payload, RelayMessage};

@@ -8,7 +8,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Line;
 use super::entry::Entry;
-use super::file::{LogFile, make_folder};
+use super::file::LogFile;
+use crate::system::folders::make_folder;
 
 /// The name of the log for people.
 pub(super) const TEXT: &str = "relay-server.log";

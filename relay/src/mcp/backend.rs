@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::{Client, ClientError};
-use crate::executor::{
+use crate::agents::{
     Deleted, Execute, Executor, NewSession, Outcome, Playwright, RuntimeError, SessionInfo,
     SessionName, Sessions, longest,
 };
-use crate::persistent::{
+use crate::background::{
     PersistentRelayOptions, RelayServerError, ensure_persistent_relay, explained,
 };
+use crate::client::{Client, ClientError};
 
 /// How long those before a call may keep it waiting in its session.
-const QUEUE: Duration = Duration::from_secs(600);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone)]
 pub(crate) enum Backend {
@@ -111,8 +111,8 @@ impl Remote {
         execute.playwright = self.playwright().await?;
         execute.separate_window = self.separate_window;
         self.ensure().await?;
-        let patience = QUEUE + longest(execute.limit());
-        let client = self.client.clone().with_patience(patience);
+        let limit = QUEUE_TIMEOUT + longest(execute.limit());
+        let client = self.client.clone().with_timeout(limit);
         let path = format!("/sessions/{session}/execute");
         let outcome = self.answered(client.post::<Outcome>(&path, &execute).await).await?;
         Ok(self.with_note(outcome))

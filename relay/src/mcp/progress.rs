@@ -9,15 +9,15 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 use tokio::time::interval;
 
-use crate::executor::Playwright;
+use crate::agents::Playwright;
 
-const AGAIN: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Tells why a call has not begun yet, for as long as that is so and this is polled.
 pub(super) async fn tell(context: Option<&RequestContext<RoleServer>>) -> Infallible {
     let asked = context.and_then(|context| Some((context, context.meta.get_progress_token()?)));
     let Some((context, token)) = asked else { return pending().await };
-    let mut ticks = interval(AGAIN);
+    let mut ticks = interval(REPORT_INTERVAL);
     let mut told = 0.0;
     loop {
         ticks.tick().await;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::description;
-use crate::executor::{DEFAULT_TIMEOUT, Execute, MAX_TIMEOUT, SessionName};
+use crate::agents::{DEFAULT_TIMEOUT, Execute, MAX_TIMEOUT, SessionName};
 
 /// A call that can be carried out.
 #[derive(Debug)]

@@ -4,10 +4,11 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::{TcpListener, TcpSocket, lookup_host};
-use tokio::time::Instant;
 
-use super::guard::address_in;
-use super::{RelayOptions, StartError};
+use super::RelayOptions;
+use super::access::caller::address_in;
+use super::access::since::Since;
+use crate::start_error::StartError;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -23,22 +24,6 @@ pub(crate) struct Listening {
     pub(crate) since: Since,
     /// Why the address by which some programs understand `localhost` is not among them.
     pub(crate) ipv6_refused: Option<io::Error>,
-}
-
-/// The moment at which a relay had its port. Connections that are older are not to it, whoever has
-/// them now.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Since(Instant);
-
-impl Since {
-    pub(crate) fn now() -> Self {
-        Self(Instant::now())
-    }
-
-    /// Returns how long ago that was.
-    pub(crate) fn milliseconds(self) -> u32 {
-        u32::try_from(self.0.elapsed().as_millis()).unwrap_or(u32::MAX)
-    }
 }
 
 /// Takes the addresses that the options ask for, all on one port. Whatever other machines can reach
@@ -94,8 +79,8 @@ pub(crate) async fn listen(options: &RelayOptions) -> Result<Listening, StartErr
     Ok(Listening { listeners, port, since, ipv6_refused })
 }
 
-/// Takes a free port for workers, which nobody else has a use for.
-pub(crate) fn for_workers() -> Result<(TcpListener, SocketAddr), StartError> {
+/// Takes a free port for sandboxes, which nobody else has a use for.
+pub(crate) fn for_sandboxes() -> Result<(TcpListener, SocketAddr), StartError> {
     let address = SocketAddr::new(LOOPBACK, 0);
     let listener = bind(address)?;
     let taken = listener.local_addr().map_err(|source| StartError::Listen { address, source })?;

@@ -378,7 +378,7 @@ impl Place {
     fn relay_options(&self, version: &str) -> RelayOptions {
         RelayOptions {
             port: self.port,
-            note: Some(self.home.path().join(".playwriter")),
+            relay_file: Some(self.home.path().join(".playwriter")),
             secret: Some(self.home.path().join(".playwriter")),
             version: version.to_owned(),
             ..RelayOptions::default()

@@ -147,7 +147,7 @@ async fn a_call_of_an_agent_that_hangs_up_ends() {
 }
 
 fn patient_client(stage: &Stage) -> Client {
-    stage.client().with_patience(2 * TIMEOUT)
+    stage.client().with_timeout(2 * TIMEOUT)
 }
 
 /// As the relay sees it: how long past its limit an answer comes, at most, when nothing else holds

@@ -191,7 +191,7 @@ async fn code_cannot_read_what_is_kept_beside_its_folder() {
         format!("require('fs').readFileSync('{}')", note.display()),
         format!("require('fs').readdirSync('{}')", files.display()),
         format!("require('fs').writeFileSync('{}/sessions/one/note.txt', '')", files.display()),
-        format!("require('fs').writeFileSync('{}/worker/x', '')", files.display()),
+        format!("require('fs').writeFileSync('{}/sandbox/x', '')", files.display()),
         "require('fs').readFileSync('../one/note.txt')".to_owned(),
         format!("require('fs').symlinkSync('{}', 'link')", files.display()),
     ] {

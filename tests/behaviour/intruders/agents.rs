@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use end_to_end::{Sdk, Stage, program};
-use relay::executor::ExecutorOptions;
-use relay::sandbox::{AgentsNetwork, SandboxMode};
+use relay::agents::ExecutorOptions;
+use relay::boundary::{AgentsNetwork, SandboxMode};
 use relay::server::RelayOptions;
 use serde_json::Value;
 

@@ -113,7 +113,7 @@ async fn tabs_come_back_without_a_click_when_an_older_relay_is_replaced() {
     let stage = Stage::without_relay().await;
     let older = RelayOptions {
         port: stage.port(),
-        note: Some(stage.home().join(".playwriter")),
+        relay_file: Some(stage.home().join(".playwriter")),
         secret: Some(stage.home().join(".playwriter")),
         version: "0.0.9".to_owned(),
         ..RelayOptions::default()

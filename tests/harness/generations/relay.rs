@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use relay::executor::ExecutorOptions;
+use relay::agents::ExecutorOptions;
 use relay::server::{RelayOptions, RelayServer};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 
-use relay::executor::ExecutorOptions;
-use relay::sandbox::AgentsNetwork;
+use relay::agents::ExecutorOptions;
+use relay::boundary::AgentsNetwork;
 
 use super::Stage;
 use crate::machine::playwright_core;

@@ -1,0 +1,283 @@
+//! From nothing to something that a CDP client can connect to.
+
+use std::time::Duration;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use shared_protocol::DEFAULT_PORT;
+use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
+
+use super::poll::{Poll, poll};
+use super::{PersistentRelayOptions, RelayServerError, ensure_persistent_relay, version_of_ours};
+use crate::client::{Client, Endpoint};
+use crate::trust::Token;
+
+/// How often the extensions are looked at.
+const EXTENSION_POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How to connect.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    /// Where the relay listens on this machine.
+    pub port: u16,
+    /// A relay elsewhere, which is used as it is.
+    pub remote: Option<Endpoint>,
+    /// What the relay must be shown.
+    pub token: Option<Token>,
+    /// How long the extension may take.
+    pub timeout: Duration,
+    /// Whether the tabs that this client opens go to a window of their own; as the relay's mode is
+    /// when `None`.
+    pub separate_window: Option<bool>,
+    /// Which of several browsers, by extension id or stable key.
+    pub browser: Option<String>,
+    /// How to start a relay, if none runs. Port and token are those above.
+    pub relay: PersistentRelayOptions,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> Self {
+        Self {
+            port: DEFAULT_PORT,
+            remote: None,
+            token: None,
+            timeout: Duration::from_secs(30),
+            separate_window: None,
+            browser: None,
+            relay: PersistentRelayOptions::default(),
+        }
+    }
+}
+
+/// A browser that waits for a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// Where a CDP client connects. It carries the token, if there is one.
+    pub cdp_url: String,
+    /// Whether the relay was started by this call.
+    pub started: bool,
+    /// The relay's version.
+    pub version: String,
+    /// How many tabs can be driven.
+    pub page_count: usize,
+}
+
+#[cfg(feature = "chromiumoxide")]
+impl Connection {
+    /// Connects chromiumoxide. Nothing happens until the handler is polled, as that library's own
+    /// documentation says; dropping both disconnects, and the user's browser stays.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use futures_util::StreamExt;
+    /// use relay::{ConnectOptions, connect_to_playwriter};
+    ///
+    /// let connection = connect_to_playwriter(&ConnectOptions::default()).await?;
+    /// let (browser, mut handler) = connection.browser().await?;
+    /// tokio::spawn(async move { while handler.next().await.is_some() {} });
+    /// let page = browser.new_page("https://example.com").await?;
+    /// println!("{:?}", page.get_title().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As chromiumoxide's `Browser::connect`.
+    pub async fn browser(
+        &self,
+    ) -> Result<(chromiumoxide::Browser, chromiumoxide::Handler), chromiumoxide::error::CdpError>
+    {
+        chromiumoxide::Browser::connect(&self.cdp_url).await
+    }
+}
+
+/// Sees to a relay, waits for the browser that is meant, and says where to connect.
+///
+/// A tab is not needed where the relay opens one for a client that finds none.
+///
+/// ```
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), relay::RelayServerError> {
+/// use std::time::Duration;
+///
+/// use relay::{ConnectOptions, RelayServerError, connect_to_playwriter};
+///
+/// # let server = relay::RelayServerOptions { port: 0, ..Default::default() };
+/// # let server = relay::start_relay_server(server).await?;
+/// # let port = server.address().port();
+/// let options = ConnectOptions { port, timeout: Duration::from_millis(100), ..Default::default() };
+/// match connect_to_playwriter(&options).await {
+///     Ok(connection) => println!("connect a CDP client to {}", connection.cdp_url),
+///     Err(RelayServerError::ExtensionNotConnected { .. }) => println!("no browser has come yet"),
+///     Err(error) => return Err(error),
+/// }
+/// # server.close().await;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`ensure_persistent_relay`]; [`RelayServerError::ExtensionNotConnected`],
+/// [`RelayServerError::NoTab`] or [`RelayServerError::WhichBrowser`] when the browser that is meant
+/// did not come in time.
+pub async fn connect_to_playwriter(
+    options: &ConnectOptions,
+) -> Result<Connection, RelayServerError> {
+    let ConnectOptions { port, remote, token, timeout, separate_window, browser, relay } = options;
+    let endpoint = remote.clone().unwrap_or_else(|| Endpoint::local(*port));
+    let mut client = Client::new(endpoint.clone(), token.clone());
+    let (started, version) = match remote {
+        Some(_) => (false, version_of_ours(&client).await?.version),
+        None => {
+            let (port, token) = (*port, token.clone());
+            let relay = PersistentRelayOptions { port, token, ..relay.clone() };
+            client = relay.client();
+            let relay = ensure_persistent_relay(&relay).await?;
+            (relay.started, relay.version)
+        }
+    };
+    let status: RelayStatus = client.get("/relay/status").await?;
+    let wanted = browser.as_deref();
+    let needs_tab = !status.auto_enable;
+    let judge = |found: ExtensionsStatus| choose(found.extensions, wanted, needs_tab, &endpoint);
+    let page_count =
+        poll(&client, "/extensions/status", *timeout, EXTENSION_POLL_INTERVAL, judge).await?;
+    let is_paired = status.settings.is_some_and(|settings| settings.is_paired);
+    let token = token.clone().or_else(|| client.cdp_token().filter(|_| is_paired));
+    let cdp_url = cdp_url(&endpoint, token.as_ref(), *separate_window, wanted);
+    Ok(Connection { cdp_url, started, version, page_count })
+}
+
+/// Whether a client would find its browser, as the relay will judge, and how many tabs it has.
+fn choose(
+    entries: Vec<ExtensionEntry>,
+    wanted: Option<&str>,
+    needs_tab: bool,
+    relay: &Endpoint,
+) -> Poll<usize> {
+    let is_wanted = |entry: &&ExtensionEntry| {
+        wanted.is_some_and(|key| entry.extension_id == key || entry.stable_key == key)
+    };
+    // While a worker reconnects, its installation is there twice; the last one counts.
+    let is_newest = |(at, entry): &(usize, &ExtensionEntry)| {
+        !entries[at + 1..].iter().any(|later| later.stable_key == entry.stable_key)
+    };
+    let newest: Vec<_> =
+        entries.iter().enumerate().filter(is_newest).map(|(_, entry)| entry).collect();
+    let with_tabs: Vec<_> =
+        newest.iter().copied().filter(|entry| entry.active_targets > 0).collect();
+    let chosen = match (wanted, newest.as_slice(), with_tabs.as_slice()) {
+        (Some(_), ..) => entries.iter().rev().find(is_wanted),
+        (None, [only], _) | (None, _, [only]) => Some(*only),
+        (None, ..) => None,
+    };
+    match chosen {
+        Some(entry) if entry.active_targets > 0 || !needs_tab => Poll::Ready(entry.active_targets),
+        Some(_) => Poll::Pending(RelayServerError::NoTab { relay: relay.clone() }),
+        None if newest.is_empty() => {
+            Poll::Pending(RelayServerError::ExtensionNotConnected { relay: relay.clone() })
+        }
+        // A click may still say which.
+        None if wanted.is_some() || with_tabs.is_empty() => {
+            Poll::Pending(which(relay.port(), &newest))
+        }
+        None => Poll::Failed(which(relay.port(), &newest)),
+    }
+}
+
+fn which(port: u16, entries: &[&ExtensionEntry]) -> RelayServerError {
+    let choice = |entry: &&ExtensionEntry| match &entry.browser {
+        Some(browser) => format!("{} ({browser})", entry.stable_key),
+        None => entry.stable_key.clone(),
+    };
+    let choices: Vec<String> = entries.iter().map(choice).collect();
+    RelayServerError::WhichBrowser { port, choices: choices.join(", ") }
+}
+
+/// Where a CDP client connects.
+///
+/// ```
+/// use relay::client::Endpoint;
+/// use relay::server::Token;
+///
+/// assert_eq!(relay::cdp_url(&Endpoint::local(19988), None, None, None), "ws://127.0.0.1:19988/cdp");
+/// assert_eq!(
+///     relay::cdp_url(
+///         &"https://relay.example".parse()?,
+///         Some(&Token::new("s3cret")),
+///         Some(true),
+///         Some("profile:1"),
+///     ),
+///     "wss://relay.example/cdp?token=s3cret&separateWindow=true&extensionId=profile%3A1",
+/// );
+/// # Ok::<(), relay::client::UnreadableEndpoint>(())
+/// ```
+#[must_use]
+pub fn cdp_url(
+    relay: &Endpoint,
+    token: Option<&Token>,
+    separate_window: Option<bool>,
+    browser: Option<&str>,
+) -> String {
+    let token = token.map(Token::as_query);
+    let window = separate_window.map(|wanted| format!("separateWindow={wanted}"));
+    let browser =
+        browser.map(|key| format!("extensionId={}", utf8_percent_encode(key, NON_ALPHANUMERIC)));
+    let query: Vec<String> = token.into_iter().chain(window).chain(browser).collect();
+    let question = if query.is_empty() { "" } else { "?" };
+    format!("{}{question}{}", relay.socket("/cdp"), query.join("&"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_browser_is_the_one_that_the_relay_would_choose() {
+        for (there, wanted, needs_tab, expected) in [
+            (&[][..], None, false, "not connected"),
+            (&[("one", 0)], None, false, "0"),
+            (&[("one", 0)], None, true, "no tab"),
+            (&[("one", 2)], None, true, "2"),
+            // Two of one installation, while its worker is started again.
+            (&[("one", 1), ("one", 0)], None, false, "0"),
+            (&[("one", 0), ("one", 3)], None, true, "3"),
+            (&[("one", 0), ("two", 1)], None, true, "1"),
+            (&[("one", 1), ("one", 0), ("two", 1)], None, true, "1"),
+            (&[("one", 0), ("two", 0)], None, false, "which, yet"),
+            (&[("one", 1), ("two", 1)], None, false, "which"),
+            (&[("one", 1), ("two", 4)], Some("two"), true, "4"),
+            (&[("one", 1), ("two", 4)], Some("connection-0"), true, "1"),
+            (&[("one", 1), ("two", 0)], Some("two"), true, "no tab"),
+            (&[("one", 1)], Some("two"), true, "which, yet"),
+            (&[], Some("two"), true, "not connected"),
+        ] {
+            let entries = there.iter().enumerate().map(entry).collect();
+            let found = match choose(entries, wanted, needs_tab, &Endpoint::local(7)) {
+                Poll::Ready(tabs) => tabs.to_string(),
+                Poll::Pending(RelayServerError::ExtensionNotConnected { .. }) => {
+                    "not connected".to_owned()
+                }
+                Poll::Pending(RelayServerError::NoTab { .. }) => "no tab".to_owned(),
+                Poll::Pending(RelayServerError::WhichBrowser { .. }) => "which, yet".to_owned(),
+                Poll::Failed(RelayServerError::WhichBrowser { .. }) => "which".to_owned(),
+                Poll::Pending(error) | Poll::Failed(error) => error.to_string(),
+            };
+            assert_eq!(found, expected, "{there:?} {wanted:?} {needs_tab}");
+        }
+    }
+
+    fn entry((number, (key, tabs)): (usize, &(&str, usize))) -> ExtensionEntry {
+        ExtensionEntry {
+            paired: None,
+            extension_id: format!("connection-{number}"),
+            stable_key: (*key).to_owned(),
+            browser: None,
+            profile: None,
+            active_targets: *tabs,
+            playwriter_version: None,
+            warnings: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `playwriter extension …`
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use relay::{bundled, pairing};
+use shared_protocol::DEFAULT_PORT;
+
+use crate::cli::{Outcome, home_folder, print, say};
+
+/// Work with the extension that this program carries.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Extension {
+    Path(ExtensionPath),
+    Install(Install),
+}
+
+const PATH_EXAMPLES: &str = "\
+Examples:
+  playwriter extension path
+  chromium --load-extension=\"$(playwriter extension path)\"
+
+Exit code: 0 when it is there, 1 when it is not.";
+
+const INSTALL_EXAMPLES: &str = "\
+Examples:
+  playwriter extension install
+  playwriter extension install --to /mnt/c/Users/me/playwriter-extension
+  playwriter extension install --to /opt/playwriter-extension --for chrome";
+
+/// Print the folder of the installed extension.
+#[derive(Debug, clap::Args)]
+#[command(after_help = PATH_EXAMPLES)]
+pub(crate) struct ExtensionPath {}
+
+/// Write the extension to a folder, and tell how to load it into Chrome.
+///
+/// It is the one that this program carries. What is there already is brought up to date; the browser
+/// that has it loaded takes that with a click on the round arrow. The folder gets a key, with which the
+/// extension and your relay prove themselves to each other.
+#[derive(Debug, clap::Args)]
+#[command(after_help = INSTALL_EXAMPLES)]
+pub(crate) struct Install {
+    /// Folder to write to; ~/.playwriter/extension by default
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// Give the folder to another user, whose browser is to load it
+    #[arg(long = "for", value_name = "USER", requires = "to")]
+    user: Option<String>,
+    /// End the pairing of the folder: its extension talks to any relay again, also to older ones
+    #[arg(long, conflicts_with = "user")]
+    unpaired: bool,
+    /// Port where the extension finds the relay
+    #[arg(long, env = "PLAYWRITER_PORT", default_value_t = DEFAULT_PORT)]
+    port: u16,
+}
+
+impl Extension {
+    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Path(ExtensionPath {}) => print_path(),
+            Self::Install(install) => install.run(),
+        }
+    }
+}
+
+/// Where the extension is installed by default.
+pub(crate) fn folder() -> anyhow::Result<PathBuf> {
+    Ok(home_folder()?.join("extension"))
+}
+
+fn print_path() -> anyhow::Result<Outcome> {
+    let folder = folder()?;
+    if !folder.join("manifest.json").is_file() {
+        say(&format!(
+            "there is no extension in {}\n\nhint: write it with `playwriter extension install`",
+            folder.display()
+        ));
+        return Ok(Outcome::No);
+    }
+    print(&folder.to_string_lossy())?;
+    Ok(Outcome::Yes)
+}
+
+impl Install {
+    fn run(self) -> anyhow::Result<Outcome> {
+        let folder = match self.to {
+            Some(folder) => std::path::absolute(folder)?,
+            None => folder()?,
+        };
+        let is_new = bundled::install(&folder)?;
+        let home = home_folder()?;
+        if self.unpaired {
+            pairing::unpair(&home, &folder)?;
+        } else {
+            pairing::pair(&home, &folder, self.port)?;
+        }
+        if let Some(user) = &self.user {
+            give_to(&folder, user)?;
+        }
+        print(&folder.to_string_lossy())?;
+        say(&clicks(&folder, is_new));
+        if let Some(words) = who_can_read(&folder, &home).filter(|_| !self.unpaired) {
+            say(&words);
+        }
+        Ok(Outcome::Yes)
+    }
+}
+
+/// Gives the folder and all in it to a user.
+fn give_to(folder: &Path, user: &str) -> anyhow::Result<()> {
+    let number = |option: &str| -> anyhow::Result<u32> {
+        let told = Command::new("id").args([option, "--", user]).output();
+        let told = told.context("cannot run `id` to find the user")?;
+        let number = String::from_utf8_lossy(&told.stdout).trim().parse();
+        match number {
+            Ok(number) if told.status.success() => Ok(number),
+            _ => bail!("there is no user {user}\n\nhint: give a name that `id` knows"),
+        }
+    };
+    let (uid, gid) = (number("-u")?, number("-g")?);
+    give_all_to(folder, uid, gid)
+}
+
+fn give_all_to(path: &Path, uid: u32, gid: u32) -> anyhow::Result<()> {
+    pairing::give_to(path, uid, gid).context("hint: only root can give files to another user")?;
+    if std::fs::symlink_metadata(path)?.is_dir() {
+        for entry in std::fs::read_dir(path)? {
+            give_all_to(&entry?.path(), uid, gid)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the user is to know about a key that is not among their own files.
+fn who_can_read(folder: &Path, home: &Path) -> Option<String> {
+    let is_at_home = home.parent().is_some_and(|home| folder.starts_with(home));
+    if pairing::others_can_read(folder) {
+        return Some(format!(
+            "\nwarning: other users can read {}, and with it connect to your relay as your browser",
+            folder.join(pairing::FILE).display()
+        ));
+    }
+    let owner = std::fs::metadata(folder.join(pairing::FILE)).ok()?.uid();
+    (!is_at_home).then(|| {
+        format!(
+            "\nnote: {} is outside of your home; whoever can read it (user {owner}, root, backups, \
+             and on drives of Windows whom Windows lets) can connect to your relay as your browser",
+            folder.join(pairing::FILE).display()
+        )
+    })
+}
+
+fn clicks(folder: &Path, is_new: bool) -> String {
+    let state = if is_new { "is written" } else { "was there already" };
+    format!(
+        "the extension {state}; in Chrome, Edge, Brave or Chromium:\n\
+         \n  \
+         1. open chrome://extensions and turn on \"Developer mode\"\n  \
+         2. click \"Load unpacked\" and choose {}\n     \
+         (loaded before: click the round arrow on its card)\n  \
+         3. click the Playwriter icon on a tab that you want to hand over",
+        folder.display()
+    )
+}

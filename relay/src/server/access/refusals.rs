@@ -1,0 +1,135 @@
+//! Refused requests: what the log says of them, and which users were refused.
+//!
+//! Anybody on this machine can be refused as often as they like, so the log tells once a minute of each
+//! kind, with how often.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use shared_protocol::http::RefusedUser;
+use tokio::time::Instant;
+
+use super::Access;
+use super::peer::User;
+
+/// How often the log tells of the same.
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How many kinds are kept apart at once; of more the log tells nothing.
+const MAX_KINDS: usize = 64;
+
+/// How many users are counted.
+const MAX_USERS: usize = 32;
+
+/// What was refused.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A request.
+    Request { user: User, access: Access, reason: Cow<'static, str> },
+    /// A connection for which there was no place.
+    Connection,
+}
+
+/// What was refused lately.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Mutex<Noted>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    kinds: BTreeMap<Kind, Said>,
+    users: BTreeMap<u32, u64>,
+}
+
+#[derive(Debug)]
+struct Said {
+    at: Instant,
+    /// How often since.
+    unsaid: u64,
+}
+
+impl Refusals {
+    /// Notes one, and returns how many the log is to tell of, if it is to.
+    pub(crate) fn note(&self, kind: Kind) -> Option<u64> {
+        self.lock().note(kind, Instant::now())
+    }
+
+    /// Says that there was no place for a connection.
+    pub(crate) fn no_place(&self) {
+        if let Some(times) = self.note(Kind::Connection) {
+            tracing::warn!(times, "closed a connection: there are too many");
+        }
+    }
+
+    /// Other users who were refused, and how often.
+    pub(crate) fn users(&self) -> Vec<RefusedUser> {
+        self.lock().users.iter().map(|(&uid, &times)| RefusedUser { uid, times }).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Noted {
+    fn note(&mut self, kind: Kind, now: Instant) -> Option<u64> {
+        if let Kind::Request { user: User::Other(uid), .. } = kind
+            && (self.users.contains_key(&uid) || self.users.len() < MAX_USERS)
+        {
+            *self.users.entry(uid).or_default() += 1;
+        }
+        if let Some(said) = self.kinds.get_mut(&kind) {
+            said.unsaid += 1;
+            if now.duration_since(said.at) < LOG_INTERVAL {
+                return None;
+            }
+            said.at = now;
+            return Some(std::mem::take(&mut said.unsaid));
+        }
+        if self.kinds.len() >= MAX_KINDS {
+            self.kinds.retain(|_, said| now.duration_since(said.at) < LOG_INTERVAL);
+        }
+        if self.kinds.len() >= MAX_KINDS {
+            return None;
+        }
+        self.kinds.insert(kind, Said { at: now, unsaid: 0 });
+        Some(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_refusals_are_few_lines() {
+        let mut noted = Noted::default();
+        let start = Instant::now();
+        let said = (0..1000).filter_map(|_| noted.note(kind(7, "no"), start)).count();
+        assert_eq!(said, 1);
+        assert_eq!(noted.note(kind(8, "no"), start), Some(1), "another user");
+        assert_eq!(noted.note(kind(7, "not so"), start), Some(1), "another reason");
+        assert_eq!(noted.note(kind(7, "no"), start + LOG_INTERVAL), Some(1000));
+        assert_eq!(noted.users, BTreeMap::from([(7, 1002), (8, 1)]));
+    }
+
+    #[test]
+    fn many_users_are_not_remembered_for_ever() {
+        let mut noted = Noted::default();
+        let start = Instant::now();
+        for uid in 0..1000 {
+            noted.note(kind(uid, "no"), start);
+        }
+        assert_eq!((noted.kinds.len(), noted.users.len()), (MAX_KINDS, MAX_USERS));
+        assert_eq!(
+            noted.note(kind(1001, "no"), start + LOG_INTERVAL),
+            Some(1),
+            "there is room again"
+        );
+    }
+
+    fn kind(uid: u32, reason: &'static str) -> Kind {
+        Kind::Request { user: User::Other(uid), access: Access::Read, reason: reason.into() }
+    }
+}

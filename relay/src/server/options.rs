@@ -1,0 +1,116 @@
+//! What a relay is started with.
+
+use std::path::PathBuf;
+
+use shared_protocol::DEFAULT_PORT;
+
+use super::{AllowedUser, Logger, PairingMode};
+use crate::agents::ExecutorOptions;
+use crate::log::Logs;
+use crate::system::folders::folder_in;
+use crate::trust::Token;
+
+/// Where a relay listens, and how it serves.
+#[derive(Debug, Clone)]
+pub struct RelayOptions {
+    /// An address or a name of this machine; 127.0.0.1 is served beside it.
+    pub host: String,
+    /// 0 takes a free one.
+    pub port: u16,
+    /// Other names by which programs may call it, such as a proxy's.
+    pub allowed_hosts: Vec<String>,
+    /// What programs must show. Needed where other machines can reach the relay.
+    pub token: Option<Token>,
+    /// Users of this machine who are served like this one and root.
+    pub allowed_users: Vec<AllowedUser>,
+    /// What clients may do beyond driving tabs.
+    pub policy: relay_core::Policy,
+    /// What the relay leaves on disk.
+    pub logs: Option<Logs>,
+    /// Takes the relay's words, which otherwise go to the process's own `tracing`.
+    pub logger: Option<Logger>,
+    /// A folder for the relay file, which only this user can read, with which the relay can be asked to stop
+    /// ([`RelayServer::asked_to_stop`]).
+    pub relay_file: Option<PathBuf>,
+    /// The folder with the secret of this user, from which the keys of extensions and programs come.
+    /// Without one, no extension can prove itself, and all are believed.
+    pub secret: Option<PathBuf>,
+    /// Whether CDP clients have to show a token, too: the user's, or one that is derived from the secret.
+    pub paired: bool,
+    /// Which extensions are let in.
+    pub pairing: PairingMode,
+    /// What `playwriter serve` was told, but for the token. It is in the relay file, so that a newer
+    /// relay in the place of this one is like it.
+    pub arguments: Vec<String>,
+    /// Whether a browser ends with it, as that of `playwriter browser start` does. It is in the
+    /// relay file, too: such a relay is not replaced by a newer one.
+    pub has_browser: bool,
+    /// What it tells as its version; another than this library's for a program that has its own.
+    pub version: String,
+    /// How agents' code is run.
+    pub executor: ExecutorOptions,
+}
+
+impl Default for RelayOptions {
+    fn default() -> Self {
+        Self {
+            host: "127.0.0.1".to_owned(),
+            port: DEFAULT_PORT,
+            allowed_hosts: Vec::new(),
+            token: None,
+            allowed_users: Vec::new(),
+            policy: relay_core::Policy::default(),
+            logs: None,
+            logger: None,
+            relay_file: None,
+            secret: None,
+            paired: false,
+            pairing: PairingMode::default(),
+            arguments: Vec::new(),
+            has_browser: false,
+            version: crate::VERSION.to_owned(),
+            executor: ExecutorOptions::default(),
+        }
+    }
+}
+
+/// The options that most programs need; [`RelayOptions`] has all.
+#[derive(Debug, Clone)]
+pub struct RelayServerOptions {
+    /// 0 takes a free one.
+    pub port: u16,
+    /// An address or a name of this machine; 127.0.0.1 is served beside it.
+    pub host: String,
+    /// What programs must show. Needed where other machines can reach the relay.
+    pub token: Option<Token>,
+    /// Takes the relay's words, which otherwise go to the process's own `tracing`.
+    pub logger: Option<Logger>,
+    /// Whether tabs that clients open go to a window of their own.
+    pub separate_window: bool,
+    /// Whether a client that finds no tab gets one.
+    pub auto_enable: bool,
+    /// The home folder in whose `.playwriter` the secret of its user is; this user's when `None`.
+    pub home: Option<PathBuf>,
+}
+
+impl Default for RelayServerOptions {
+    fn default() -> Self {
+        let RelayOptions { host, port, token, policy, .. } = RelayOptions::default();
+        let relay_core::Policy { separate_window, opens_first_tab: auto_enable, .. } = policy;
+        Self { port, host, token, logger: None, separate_window, auto_enable, home: None }
+    }
+}
+
+impl From<RelayServerOptions> for RelayOptions {
+    fn from(options: RelayServerOptions) -> Self {
+        let RelayServerOptions { port, host, token, logger, separate_window, auto_enable, home } =
+            options;
+        let policy = relay_core::Policy {
+            separate_window,
+            opens_first_tab: auto_enable,
+            ..relay_core::Policy::default()
+        };
+        let secret = folder_in(home.as_deref());
+        Self { host, port, token, logger, policy, secret, ..Self::default() }
+    }
+}

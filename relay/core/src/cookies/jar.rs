@@ -39,7 +39,8 @@ struct Call {
 
 impl Relay {
     pub(super) fn is_without_tab(&self, seat: &Seat) -> bool {
-        self.extension_of(seat).is_some_and(|it| it.targets.tabs().next().is_none())
+        let extension = self.extension_of(seat);
+        extension.is_some_and(|it| it.targets.tabs().all(|tab| tab.restriction.is_some()))
     }
 
     /// `Storage.setCookies`, `Storage.getCookies` or `Storage.clearCookies`, without a tab.

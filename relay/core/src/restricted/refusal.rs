@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Deferred;
 use crate::cdp::{Command, Error};
+use crate::overrides::Rule;
 use crate::payload::Payload;
 
 pub(crate) const WORDS: &str = "Chrome lets no extension act on the page that this tab shows, such as a warning \
@@ -59,9 +60,8 @@ fn sets_up(method: &str) -> bool {
                 | "Page.removeScriptToEvaluateOnLoad"
                 | "Runtime.addBinding"
                 | "Runtime.removeBinding"
-                | "Emulation.clearDeviceMetricsOverride"
-                | "Emulation.clearGeolocationOverride"
         )
+        || Rule::of(method).is_some()
         || (matches!(domain, "Emulation" | "Network" | "Page") && name.starts_with("set"))
             && !matches!(
                 method,

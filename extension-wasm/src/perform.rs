@@ -310,8 +310,11 @@ async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeError> {
         outcome => outcome?,
     }
     let on_silence = async || {
-        let is_asleep = tabs::get(tab).await.is_ok_and(|tab| tab.discarded);
-        let silence = if is_asleep { Silence::Asleep } else { Silence::Busy };
+        let silence = match tabs::get(tab).await {
+            Ok(tab) if tab.discarded => Silence::Asleep,
+            Ok(tab) if tab.pending_url.is_some() => Silence::Loading,
+            _ => Silence::Busy,
+        };
         step(Input::FellSilent { tab, silence });
     };
     let described = async {

@@ -59,11 +59,30 @@ impl<P: Payload> Worker<P> {
             });
         }
     }
+
+    /// As [`Worker::dismiss_early_dialog`], for one that was there before the debugger, to which Chrome
+    /// shows no dialog that it could answer. A navigation closes every dialog as it begins, and one to
+    /// such an address goes no further. It would end another that is under way.
+    pub(super) fn close_earlier_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
+        if self.tabs.get(id).is_some_and(|tab| tab.popup.is_some()) {
+            effects.push(Effect::RunCommand {
+                ticket: None,
+                debuggee: Debuggee::tab(id),
+                method: "Page.navigate".to_owned(),
+                params: P::write(&Nowhere { url: "data:," }).ok(),
+            });
+        }
+    }
 }
 
 #[derive(Serialize)]
 struct Dismiss {
     accept: bool,
+}
+
+#[derive(Serialize)]
+struct Nowhere {
+    url: &'static str,
 }
 
 /// Whether a page comes from the web, or is empty.

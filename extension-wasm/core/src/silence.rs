@@ -11,6 +11,8 @@ use super::{Effect, Worker};
 pub enum Silence {
     /// Chrome put it to sleep, and wakes it when somebody looks at it.
     Asleep,
+    /// It has another page under way, and is too busy to show it.
+    Loading,
     /// It shows a dialog, or is at work without a pause.
     Busy,
 }
@@ -19,6 +21,7 @@ impl Silence {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Asleep => "Chrome put this tab to sleep; it is controlled when it is reloaded",
+            Self::Loading => "this page does not answer; it is controlled when it has loaded",
             Self::Busy => "this page does not answer; it is controlled when its dialog is closed",
         }
     }
@@ -43,6 +46,9 @@ impl<P: Payload> Worker<P> {
             return self.detach(id, effects);
         }
         self.log(format!("tab {id} does not answer: {}", silence.words()), effects);
+        if silence == Silence::Busy {
+            self.close_earlier_dialog(id, effects);
+        }
         self.show(id, effects);
     }
 

@@ -33,6 +33,9 @@ pub(crate) struct Tab {
     /// Whether Chrome has put it to sleep.
     #[serde(default)]
     pub(crate) discarded: bool,
+    /// Where it is going, until it is there.
+    #[serde(default)]
+    pub(crate) pending_url: Option<String>,
 }
 
 /// Opens a tab behind the one in front; without a window, where the user is.

@@ -220,6 +220,26 @@ fn a_dialog_of_a_popup_that_is_not_attached_yet_is_dismissed_and_a_users_is_not(
 }
 
 #[test]
+fn a_dialog_that_was_there_before_the_debugger_is_closed_in_a_popup_that_goes_nowhere() {
+    use crate::Silence;
+    let closes = |worker: &mut Machine, tab, silence| {
+        let effects = worker.handle(Input::FellSilent { tab, silence });
+        let nowhere = Some(Json(json!({ "url": "data:," })));
+        effects.iter().any(|effect| {
+            matches!(effect, Effect::RunCommand { method, params, .. }
+                if method == "Page.navigate" && *params == nowhere)
+        })
+    };
+    let mut worker = Machine::with_tab();
+    let (opener, url) = (TAB, "https://a.example/".to_owned());
+    worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
+    assert!(!closes(&mut worker, OTHER, Silence::Loading), "it would never arrive");
+    assert!(closes(&mut worker, OTHER, Silence::Busy));
+    worker.handle(Input::IconClicked { tab: TabId(77) });
+    assert!(!closes(&mut worker, TabId(77), Silence::Busy), "a user's own page");
+}
+
+#[test]
 fn a_tab_that_is_taken_away_again_and_again_is_taken_back_ever_more_slowly() {
     let mut worker = Machine::with_tab();
     let next_try = |worker: &mut Machine| {

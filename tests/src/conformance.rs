@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{DirectBrowser, Stage, oxide, script};
+use crate::{DirectBrowser, Stage, oxide, script, tls_proxy};
 
 /// What became of each feature: `ok`, or what went wrong.
 pub type Results = BTreeMap<String, String>;
@@ -100,6 +100,9 @@ async fn answer(question: Value, stage: Option<&Stage>) -> Value {
                 )
                 .await;
             json!({ "value": true })
+        }
+        Some(stage) if question["tls"] == true => {
+            json!({ "value": tls_proxy(stage.site.port()).await.0 })
         }
         Some(stage) => {
             let expression = question["worker"].as_str().unwrap_or_default();

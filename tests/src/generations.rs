@@ -244,7 +244,8 @@ pub(crate) fn extension(pair: Pair, port: u16, home: &Path) -> Loaded {
             Loaded { folder, id, ..Loaded::ours() }
         }
         (Maker::Released(version), _) => {
-            Loaded { folder: dist(version), id, at_usual_port: Some(port), detour: None }
+            let (folder, at_usual_port) = (dist(version), Some(port));
+            Loaded { folder, id, at_usual_port, ..Loaded::ours() }
         }
     }
 }

@@ -360,6 +360,14 @@ impl Stage {
         playwright::run(body, url, &self.site.url(), self.home.path()).await
     }
 
+    /// As [`Stage::playwright`], connected to the browser itself, as its user could be.
+    pub async fn playwright_in_browser(&self, body: &str) -> Value {
+        let told = std::fs::read_to_string(self.home.path().join("profile/DevToolsActivePort"));
+        let told = told.expect("the browser says where it listens");
+        let port = told.lines().next().unwrap_or_default();
+        self.playwright_at(&format!("http://127.0.0.1:{port}"), body).await
+    }
+
     /// Asks the relay over HTTP.
     pub async fn http(&self, request: &str, headers: &[&str]) -> Answer {
         http(self.port, request, headers).await
@@ -367,9 +375,15 @@ impl Stage {
 
     /// Ends the browser and starts it again with the same profile.
     pub async fn restart_browser(self) -> Self {
+        self.restart_browser_with(&[]).await
+    }
+
+    /// As [`Stage::restart_browser`], with more switches.
+    pub async fn restart_browser_with(self, switches: &[&str]) -> Self {
         let Self { evidence, relay, port, browser, site, screen, home } = self;
         browser.stop().await;
-        let loaded = Loaded::again(home.path());
+        let switches = switches.iter().map(OsString::from).collect();
+        let loaded = Loaded { switches, ..Loaded::again(home.path()) };
         let browser = loaded.start_browser(home.path(), &[], screen.as_ref()).await;
         Self { evidence, relay, port, browser, site, screen, home }
     }

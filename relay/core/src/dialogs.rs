@@ -2,6 +2,7 @@
 //! does not care would dismiss what another is about to accept. All of that client's sessions hear
 //! of it, because only the client knows which of them it listens on.
 
+use serde_json::json;
 use shared_protocol::SessionId;
 
 use super::requests::{Asker, Purpose};
@@ -29,6 +30,11 @@ impl Dialog {
 }
 
 impl Target {
+    /// Whether a page opened it.
+    pub(super) fn is_popup(&self) -> bool {
+        self.parent.is_none() && self.info.opener_id.is_some()
+    }
+
     /// Whether a client had better not look at it: it answers nothing and is not the client's yet.
     pub(super) fn is_blocked_for(&self, client: ClientId) -> bool {
         self.is_silent() && !self.seats.iter().any(|seat| seat.client == client)
@@ -56,8 +62,22 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(connection, real) else { return };
+        let page = target.shared.domains.get("Page");
+        if target.is_popup() && page.is_some_and(|known| known.result.is_none()) {
+            return self.dismiss(connection, real, turn);
+        }
         target.shared.dialog = Some(Dialog { event, holder: None, is_answered: false });
         self.hand_over_dialog(connection, real, turn);
+    }
+
+    /// Dismisses a dialog that a popup opened while a client was being told of the page: Playwright
+    /// handles dialogs only when it has the answers that the dialog holds up.
+    pub(super) fn dismiss(&mut self, connection: ConnectionId, real: &SessionId, turn: &mut Turn) {
+        let Some(target) = self.target_mut(connection, real) else { return };
+        target.shared.dialog = None;
+        let params = Payload::of(&json!({ "accept": false }));
+        let command = ("Page.handleJavaScriptDialog", Some(params));
+        self.ask(connection, None, Some(real), command, Purpose::AnswerDialog, turn);
     }
 
     pub(super) fn dialog_closed(

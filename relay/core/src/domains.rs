@@ -37,12 +37,16 @@ impl Relay {
                 };
                 target.shared.domains.insert(domain.to_owned(), pending);
                 let has_dialog = target.shared.dialog.as_ref().is_some_and(Dialog::is_unclaimed);
+                let is_new_popup = target.is_popup() && target.shared.domains.len() == 1;
                 self.note_domain(seat, domain);
                 let purpose = Purpose::Enable { domain: domain.to_owned(), attempt };
                 self.forward(seat, command, &real, purpose, turn);
                 if has_dialog && domain == "Page" {
                     // Until somebody closes it, Chrome does not answer.
-                    self.offer_dialog(seat, turn);
+                    match self.connection_of(seat).filter(|_| is_new_popup) {
+                        Some(connection) => self.dismiss(connection, &real, turn),
+                        None => self.offer_dialog(seat, turn),
+                    }
                 }
             }
             Some(known) => match &known.result {

@@ -111,6 +111,31 @@ async fn a_popup_is_freed_of_a_dialog_that_was_there_before_the_debugger() {
     stage.end().await;
 }
 
+/// The dialog opens when the debugger is there and the client is being told of the page, or so.
+#[tokio::test]
+async fn a_popup_that_asks_while_it_loads_holds_nobody_up() {
+    let stage = Stage::with_controlled_tab().await;
+    let seen = stage
+        .playwright(
+            "const page = context.pages()[0];
+             await page.goto(site + '/popups.html');
+             const seen = new Set();
+             for (let round = 0; round < 5; round++) {
+               const opened = page.waitForEvent('popup');
+               await page.evaluate(() => void open('/asking.html'));
+               const popup = await opened;
+               popup.on('dialog', (dialog) => dialog.dismiss());
+               await popup.waitForFunction(() => document.title.startsWith('answered'));
+               seen.add(await page.evaluate('1 + 1')).add(await popup.title());
+               await popup.close();
+             }
+             return [...seen];",
+        )
+        .await;
+    assert_eq!(seen, json!([2, "answered null"]));
+    stage.end().await;
+}
+
 #[tokio::test]
 async fn a_popup_that_its_busy_opener_holds_up_arrives_all_the_same() {
     let stage = Stage::with_controlled_tab().await;

@@ -9,6 +9,7 @@ mod programs;
 mod relay;
 mod worker;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ::relay::browser::Browser;
@@ -129,9 +130,15 @@ impl Stage {
 
     /// Ends the browser and starts it again with the same profile.
     pub async fn restart_browser(self) -> Self {
+        self.restart_browser_with(&[]).await
+    }
+
+    /// As [`Stage::restart_browser`], with more switches.
+    pub async fn restart_browser_with(self, switches: &[&str]) -> Self {
         let Self { evidence, relay, port, browser, site, screen, home } = self;
         browser.stop().await;
-        let extension = Extension::again(home.path());
+        let switches = switches.iter().map(OsString::from).collect();
+        let extension = Extension { switches, ..Extension::again(home.path()) };
         let browser = extension.start_browser(home.path(), &[], screen.as_ref()).await;
         Self { evidence, relay, port, browser, site, screen, home }
     }

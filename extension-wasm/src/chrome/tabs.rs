@@ -33,6 +33,9 @@ pub(crate) struct Tab {
     /// True if Chrome has discarded the tab.
     #[serde(default)]
     pub(crate) discarded: bool,
+    /// Where it is going, until it is there.
+    #[serde(default)]
+    pub(crate) pending_url: Option<String>,
 }
 
 /// Opens a tab in the background, in this window or in the one that the user used last.

@@ -34,8 +34,11 @@ pub(super) async fn attach(tab: TabId) -> Result<TargetInfo<JsPayload>, ChromeEr
         outcome => outcome?,
     }
     let on_unresponsive = async || {
-        let is_discarded = tabs::get(tab).await.is_ok_and(|tab| tab.discarded);
-        let reason = if is_discarded { Unresponsive::Discarded } else { Unresponsive::Blocked };
+        let reason = match tabs::get(tab).await {
+            Ok(tab) if tab.discarded => Unresponsive::Discarded,
+            Ok(tab) if tab.pending_url.is_some() => Unresponsive::Loading,
+            _ => Unresponsive::Blocked,
+        };
         step(Input::TabUnresponsive { tab, reason });
     };
     let described = async {

@@ -1,7 +1,7 @@
 //! A page ends while a command waits: clients hear of the end first, as with Chrome itself, and so
 //! Playwright says what happened.
 
-use end_to_end::{DirectBrowser, RawClient, Stage};
+use end_to_end::{Colour, DirectBrowser, RawClient, Stage};
 use serde_json::json;
 
 /// A page of the client's own, with an evaluation that never ends. `ended` resolves to the kind of its
@@ -17,6 +17,9 @@ const PENDING: &str = "
 
 /// The words of Playwright's `TargetClosedError`.
 const CLOSED: &str = "page.evaluate: Target page, context or browser has been closed";
+
+/// Chrome's button on the banner that says who is debugging.
+const CANCEL_BUTTON: Colour = [0x0b, 0x57, 0xd0];
 
 /// The tab of [`PENDING`], in the worker.
 const TAB: &str = "chrome.tabs.query({ title: 'waits' })";
@@ -42,6 +45,103 @@ async fn a_page_that_its_client_closes_or_crashes_ends_as_it_does_directly() {
         assert_eq!(ours, theirs, "{end}");
         assert_ne!(ours, "no end", "{end}");
     }
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_frame_or_a_worker_ends_under_a_command_as_it_does_directly() {
+    let stage = Stage::with_controlled_tab().await;
+    let direct = DirectBrowser::start().await;
+    let ended = "const ended = place.evaluate(() => {
+               globalThis.waits = true;
+               return new Promise(() => {});
+             }).then(() => 'no end', (error) =>
+               [error.constructor.name, error.message.split('\\n')[0].replace(/[.]$/, '')]);
+             // It is answered after the other has begun.
+             const begun = await place.evaluate('waits');";
+    for (what, place, end) in [
+        (
+            "a frame in another process",
+            "await page.goto(site + '/frames.html');
+             const element = await page.waitForSelector('iframe');
+             const place = await element.contentFrame();
+             await place.waitForSelector('button');",
+            "await page.evaluate(() => document.querySelector('iframe').remove());",
+        ),
+        (
+            "a frame that goes to another site",
+            "await page.goto(site + '/frames.html');
+             const element = await page.waitForSelector('iframe');
+             const place = await element.contentFrame();
+             await place.waitForSelector('button');",
+            "await page.evaluate(() => { document.querySelector('iframe').src = '/form.html'; });",
+        ),
+        (
+            "a worker",
+            "await page.goto(site + '/workers.html');
+             const [place] = await Promise.all([
+               page.waitForEvent('worker'), page.evaluate(() => start() && said())]);",
+            "await page.evaluate(() => worker.terminate());",
+        ),
+        (
+            "the page of a worker",
+            "await page.goto(site + '/workers.html');
+             const [place] = await Promise.all([
+               page.waitForEvent('worker'), page.evaluate(() => start() && said())]);",
+            "await page.goto(site + '/index.html');",
+        ),
+    ] {
+        let body = format!(
+            "const page = await context.newPage();
+             {place} {ended} {end}
+             const seen = [begun, await ended];
+             await page.close();
+             return seen;"
+        );
+        let (ours, theirs) =
+            tokio::join!(stage.playwright(&body), stage.playwright_at(direct.url(), &body));
+        if what == "a frame in another process" {
+            // Chrome never answers there, and the relay always does; see docs/limits.md.
+            assert_eq!(ours[1][0], theirs[1][0], "{what}");
+            assert_eq!(theirs[1][1], "frame.evaluate: Frame was detached");
+        } else {
+            assert_eq!(ours, theirs, "{what}");
+        }
+        assert_eq!(ours[0], true, "{what}: {ours}");
+        assert_ne!(ours[1], "no end", "{what}");
+    }
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_client_hears_of_the_end_of_a_frame_or_a_worker_before_its_commands_fail() {
+    let stage = Stage::with_controlled_tab().await;
+    for (path, begin, end) in [
+        ("frames.html", "1", "document.querySelector('iframe').remove()"),
+        ("workers.html", "void start()", "worker.terminate()"),
+    ] {
+        stage.playwright(&format!("await context.pages()[0].goto(site + '/{path}')")).await;
+        let mut client = stage.raw_client("/cdp").await;
+        let order = child_ends_in_order(&mut client, begin, end).await;
+        assert_eq!(order, ["detached", "failure"], "{path}");
+    }
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_page_ends_as_one_that_closed_when_its_user_cancels_on_the_banner() {
+    let stage = Stage::on_a_screen().await;
+    stage.control_tab().await;
+    // The page in front: over another the banner may not have come yet.
+    let pending = PENDING.replace("await context.newPage()", "context.pages()[0]");
+    let pending = format!("{pending} return ended;");
+    let (seen, ()) = tokio::join!(stage.playwright(&pending), async {
+        stage.until_in_worker(&format!("{TAB}.then((tabs) => tabs.length === 1)")).await;
+        // The address bar above has the same blue.
+        stage.screen().click_below(100, "the banner's button", CANCEL_BUTTON).await;
+    });
+    assert_eq!(seen[1], CLOSED, "{seen}");
+    stage.status_when("the tab to be released", |status| status.page_count == 0).await;
     stage.end().await;
 }
 
@@ -135,6 +235,48 @@ async fn ends_in_order(client: &mut RawClient, end: &str) -> Vec<&'static str> {
         if told["id"] == 2 {
             order.push("failure");
             return order;
+        }
+    }
+}
+
+/// As [`ends_in_order`], for a child of the page, which a script of the page ends.
+async fn child_ends_in_order(client: &mut RawClient, begin: &str, end: &str) -> Vec<&'static str> {
+    const ATTACH: &str = r#""method":"Target.setAutoAttach","params":{"autoAttach":true,"waitForDebuggerOnStart":false,"flatten":true}"#;
+    client.send(&format!(r#"{{"id":1,{ATTACH}}}"#)).await;
+    let page = attached(client).await;
+    client.send(&format!(r#"{{"id":2,"sessionId":"{page}",{ATTACH}}}"#)).await;
+    let evaluate = |id: u32, session: &str, expression: &str| {
+        json!({
+            "id": id, "sessionId": session, "method": "Runtime.evaluate",
+            "params": { "expression": expression, "awaitPromise": true },
+        })
+        .to_string()
+    };
+    client.send(&evaluate(3, &page, begin)).await;
+    let child = attached(client).await;
+    client.send(&evaluate(4, &child, "new Promise(() => {})")).await;
+    // It is answered after the other has begun.
+    client.send(&evaluate(5, &child, "1")).await;
+    while client.next().await["id"] != 5 {}
+    client.send(&evaluate(6, &page, end)).await;
+    let mut order = Vec::new();
+    while order.len() < 2 {
+        let told = client.next().await;
+        if told["method"] == "Target.detachedFromTarget" && told["params"]["sessionId"] == *child {
+            order.push("detached");
+        }
+        if told["id"] == 4 {
+            order.push("failure");
+        }
+    }
+    order
+}
+
+async fn attached(client: &mut RawClient) -> String {
+    loop {
+        let told = client.next().await;
+        if told["method"] == "Target.attachedToTarget" {
+            return told["params"]["sessionId"].as_str().unwrap().to_owned();
         }
     }
 }

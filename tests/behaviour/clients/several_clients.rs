@@ -93,3 +93,15 @@ async fn closing_the_client_leaves_the_users_tab_alone() {
     assert!(status.pages[0].url.ends_with("/index.html"));
     stage.end().await;
 }
+
+#[tokio::test]
+async fn a_target_that_nobody_knows_is_named_to_who_attaches_to_it() {
+    let stage = Stage::with_controlled_tab().await;
+    let attach = "const session = await browser.newBrowserCDPSession();
+         const unknown = { targetId: 'NOBODY', flatten: true };
+         return session.send('Target.attachToTarget', unknown).catch((error) => error.message);";
+    let words = stage.playwright(attach).await;
+    let words = words.as_str().unwrap();
+    assert!(words.contains("No target with given id found: NOBODY"), "{words}");
+    stage.end().await;
+}

@@ -168,7 +168,8 @@ async fn no_tab_of_the_users(stage: &Stage, agent: &mut Agent, tab: &Value, file
         page.target_id
     );
     let text = failed(agent.execute(&attach).await);
-    assert!(text.contains("No target with given id found"), "{text}");
+    let words = format!("No target with given id found: {}", page.target_id);
+    assert!(text.contains(&words), "{text}");
     let seen = "return context.pages().map((page) => page.url())";
     let seen = stage.playwright(seen).await;
     assert!(seen.to_string().contains(file), "a program of the user's sees it: {seen}");

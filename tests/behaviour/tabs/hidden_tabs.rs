@@ -1,6 +1,8 @@
 //! Tabs that nobody looks at work like the one in front, and nobody is disturbed.
 
 use end_to_end::{Stage, show_figure};
+use relay::server::RelayOptions;
+use relay_core::Policy;
 use serde_json::json;
 
 #[tokio::test]
@@ -135,5 +137,61 @@ async fn a_folder_for_a_tab_behind_another_is_refused_with_words() {
     let words = seen[1][0].as_str().unwrap();
     assert!(words.contains("Chrome reads a folder only for a tab that is shown"), "{words}");
     assert_eq!(seen[1][1], "file.txt", "single files work everywhere");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_folder_for_a_locator_ends_with_its_time_and_the_log_says_why() {
+    let stage = Stage::without_relay().await;
+    let _relay = stage.relay_program().await;
+    stage.browser.click_icon().await.unwrap();
+    let folder = stage.home().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("file.txt"), "text").unwrap();
+    let seen = stage
+        .playwright(&format!(
+            "const page = await context.newPage();
+             await page.goto(site + '/index.html');
+             await page.setContent('<input type=file webkitdirectory>');
+             const options = {{ timeout: 3000 }};
+             const kind = (given) => given.then(() => 'given', (error) => error.name);
+             return [
+               await kind(page.setInputFiles('input', '{folder}', options)),
+               await kind(page.locator('input').setInputFiles('{folder}', options)),
+               await page.evaluate(() => document.querySelector('input').files.length),
+             ];",
+            folder = folder.display()
+        ))
+        .await;
+    assert_eq!(seen, json!(["TimeoutError", "TimeoutError", 0]));
+    assert!(stage.playwriter(&["stop"]).status().await.unwrap().success());
+    let log = stage.home().join(".playwriter/relay-server.log");
+    let text = std::fs::read_to_string(log).unwrap();
+    assert!(text.contains("Chrome reads a folder only for a tab that is shown"), "{text}");
+    stage.end().await;
+}
+
+#[tokio::test]
+async fn a_folder_is_read_in_a_tab_that_its_client_may_show() {
+    let mut stage = Stage::without_relay().await;
+    let policy = Policy { may_focus: true, ..Policy::default() };
+    stage.start_relay_as(RelayOptions { policy, ..RelayOptions::default() }).await;
+    stage.status_when("the extension to connect", |status| status.connected).await;
+    stage.control_tab().await;
+    let folder = stage.home().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("file.txt"), "text").unwrap();
+    let seen = stage
+        .playwright(&format!(
+            "const page = await context.newPage();
+             await page.goto(site + '/index.html');
+             await page.setContent('<input type=file webkitdirectory>');
+             await page.bringToFront();
+             await page.locator('input').setInputFiles('{folder}');
+             return page.evaluate(() => document.querySelector('input').files[0].name);",
+            folder = folder.display()
+        ))
+        .await;
+    assert_eq!(seen, "file.txt");
     stage.end().await;
 }

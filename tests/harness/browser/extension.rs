@@ -20,6 +20,8 @@ pub(crate) struct Extension {
     pub(crate) at_usual_port: Option<u16>,
     /// A port that this browser dials, and the one that it reaches.
     pub(crate) detour: Option<(u16, u16)>,
+    /// More switches.
+    pub(crate) switches: Vec<OsString>,
 }
 
 impl Extension {
@@ -27,7 +29,8 @@ impl Extension {
     /// reached: the address is taken away.
     pub(crate) fn ours() -> Self {
         let id = relay::EXTENSION_ID.to_owned();
-        Self { folder: built_extension(), id, at_usual_port: None, detour: None }
+        let (folder, switches) = (built_extension(), Vec::new());
+        Self { folder, id, at_usual_port: None, detour: None, switches }
     }
 
     /// As [`Extension::ours`], in a folder of its own, with a key that relays of this home know.
@@ -58,6 +61,8 @@ impl Extension {
         };
         let mut rules =
             format!("MAP 127.0.0.1:19988 {usual_port},MAP localhost:19988 {usual_port}");
+        // The user may go there; what counts is the address.
+        rules += ",MAP chromewebstore.google.com ~NOTFOUND";
         if let Some((dialled, reached)) = self.detour {
             rules += &format!(",MAP 127.0.0.1:{dialled} 127.0.0.1:{reached}");
         }
@@ -70,6 +75,7 @@ impl Extension {
             // No banners but the one that a user would see.
             "--test-type".into(),
         ];
+        arguments.extend(self.switches.iter().cloned());
         let mut environment: Vec<(OsString, OsString)> = vec![("HOME".into(), home.into())];
         environment.extend(screen.map(|screen| ("DISPLAY".into(), screen.display().into())));
         if !other_extensions.is_empty() {

@@ -65,7 +65,8 @@ impl Screen {
         assert!(status.expect("xdotool is installed").success());
     }
 
-    fn click_at(&self, (x, y): (u32, u32)) {
+    /// Clicks a place.
+    pub fn click_at(&self, (x, y): (u32, u32)) {
         let status = Command::new("xdotool")
             .args(["mousemove", &x.to_string(), &y.to_string(), "click", "1"])
             .env("DISPLAY", &self.display)

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::chromiumoxide;
 use crate::browser::DirectBrowser;
+use crate::network::tls_proxy;
 use crate::scripts::{Results, converse};
 use crate::stage::Stage;
 
@@ -95,6 +96,9 @@ async fn answer(question: Value, stage: Option<&Stage>) -> Value {
                 )
                 .await;
             json!({ "value": true })
+        }
+        Some(stage) if question["tls"] == true => {
+            json!({ "value": tls_proxy(stage.site.port()).await.0 })
         }
         Some(stage) => {
             let expression = question["worker"].as_str().unwrap_or_default();

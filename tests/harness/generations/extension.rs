@@ -28,7 +28,7 @@ pub(crate) fn extension(pair: Pair, port: u16, home: &Path) -> Extension {
             Extension { folder, id, ..Extension::ours() }
         }
         (Maker::Released(version), _) => {
-            Extension { folder: dist(version), id, at_usual_port: Some(port), detour: None }
+            Extension { folder: dist(version), id, at_usual_port: Some(port), ..Extension::ours() }
         }
     }
 }

@@ -50,6 +50,14 @@ impl Stage {
         self.playwright_at(&self.url(), body).await
     }
 
+    /// As [`Stage::playwright`], connected to the browser itself, as its user could be.
+    pub async fn playwright_in_browser(&self, body: &str) -> Value {
+        let file = std::fs::read_to_string(self.home.path().join("profile/DevToolsActivePort"));
+        let file = file.expect("the browser says where it listens");
+        let port = file.lines().next().unwrap_or_default();
+        self.playwright_at(&format!("http://127.0.0.1:{port}"), body).await
+    }
+
     /// As [`Stage::playwright`], connected to an address of the test's own.
     pub async fn playwright_at(&self, url: &str, body: &str) -> Value {
         scripts::run_playwright(body, url, &self.site.url(), self.home.path()).await

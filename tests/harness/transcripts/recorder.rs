@@ -59,7 +59,7 @@ pub async fn record(generation: &str, recorded: &Recorded) {
     let loaded = match recorded {
         Recorded::In(folder) => {
             let (folder, id) = (folder.clone(), RELEASED_ID.to_owned());
-            Extension { folder, id, at_usual_port: Some(port), detour: None }
+            Extension { folder, id, at_usual_port: Some(port), ..Extension::ours() }
         }
         Recorded::Of(maker) => {
             extension(Pair { extension: *maker, relay: Maker::Ours }, port, home.path())

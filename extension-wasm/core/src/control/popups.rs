@@ -61,11 +61,26 @@ impl<P: Payload> Worker<P> {
             ));
         }
     }
+
+    /// Closes a dialog that a popup opened before the debugger was attached: Chrome then knows of no
+    /// dialog that the debugger could answer. A navigation closes every dialog as it begins, and a
+    /// navigation to a `data:` address goes no further. It would end another that is under way.
+    pub(crate) fn close_earlier_dialog(&self, id: TabId, effects: &mut Vec<Effect<P>>) {
+        if self.tabs.get(id).is_some_and(|tab| tab.popup.is_some()) {
+            let nowhere = P::write(&Nowhere { url: "data:," }).ok();
+            effects.push(Effect::own_command(Debuggee::tab(id), "Page.navigate", nowhere));
+        }
+    }
 }
 
 #[derive(Serialize)]
 struct Dismiss {
     accept: bool,
+}
+
+#[derive(Serialize)]
+struct Nowhere {
+    url: &'static str,
 }
 
 /// Returns true if a page comes from the web, or is empty.

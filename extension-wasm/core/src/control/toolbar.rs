@@ -95,6 +95,7 @@ impl Unresponsive {
     pub(crate) fn tooltip(self) -> &'static str {
         match self {
             Self::Discarded => "Chrome put this tab to sleep; it is controlled when it is reloaded",
+            Self::Loading => "this page does not answer; it is controlled when it has loaded",
             Self::Blocked => {
                 "this page does not answer; it is controlled when its dialog is closed"
             }

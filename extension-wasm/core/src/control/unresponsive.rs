@@ -27,6 +27,9 @@ impl<P: Payload> Worker<P> {
             return self.detach(id, effects);
         }
         self.log(format!("tab {id} does not answer: {}", reason.tooltip()), effects);
+        if reason == Unresponsive::Blocked {
+            self.close_earlier_dialog(id, effects);
+        }
         self.show(id, effects);
     }
 

@@ -206,6 +206,8 @@ pub struct Settings {
 pub enum Unresponsive {
     /// Chrome has discarded the tab, and loads it again when the user looks at it.
     Discarded,
+    /// The tab has another page under way, and is too busy to show it.
+    Loading,
     /// The page shows a dialog, or its script runs without a pause.
     Blocked,
 }

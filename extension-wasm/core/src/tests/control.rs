@@ -218,6 +218,26 @@ fn a_dialog_of_a_popup_is_dismissed_until_the_popup_is_attached() {
 }
 
 #[test]
+fn an_earlier_dialog_of_a_popup_is_closed_by_a_navigation_to_nowhere() {
+    use crate::Unresponsive;
+    let closes = |worker: &mut Machine, tab, reason| {
+        let effects = worker.handle(Input::TabUnresponsive { tab, reason });
+        let nowhere = Some(Json(json!({ "url": "data:," })));
+        effects.iter().any(|effect| {
+            matches!(effect, Effect::RunCommand { method, params, .. }
+                if method == "Page.navigate" && *params == nowhere)
+        })
+    };
+    let mut worker = Machine::with_tab();
+    let (opener, url) = (TAB, "https://a.example/".to_owned());
+    worker.handle(Input::PopupOpened { tab: OTHER, opener, url });
+    assert!(!closes(&mut worker, OTHER, Unresponsive::Loading), "it would never arrive");
+    assert!(closes(&mut worker, OTHER, Unresponsive::Blocked));
+    worker.handle(Input::IconClicked { tab: TabId(77) });
+    assert!(!closes(&mut worker, TabId(77), Unresponsive::Blocked), "a user's own page");
+}
+
+#[test]
 fn a_tab_that_chrome_keeps_detaching_is_reattached_ever_more_slowly() {
     let mut worker = Machine::with_tab();
     let next_try = |worker: &mut Machine| {

@@ -15,8 +15,8 @@ use crate::turn::Turn;
 pub(crate) const SET_FILES: &str = "DOM.setFileInputFiles";
 
 const BEHIND: &str = "Chrome reads a folder only for a tab that is shown, and this one is behind \
-                      another: show it, or have clients' tabs open in a window of their own (serve \
-                      --separate-window)";
+                      another: show it, or let clients do so by page.bringToFront() (serve \
+                      --allow-focus)";
 
 impl Relay {
     /// `DOM.setFileInputFiles`: looks first whether it is an input for a folder.

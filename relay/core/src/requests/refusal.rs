@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
+use crate::settings::overrides::Rule;
 
 pub(crate) const RESTRICTED: &str = "Chrome lets no extension act on the page that this tab shows, such as a warning \
                      of a bad certificate; go to another address, close the page, or leave it in \
@@ -78,9 +79,8 @@ fn is_setup(method: &str) -> bool {
                 | "Page.removeScriptToEvaluateOnLoad"
                 | "Runtime.addBinding"
                 | "Runtime.removeBinding"
-                | "Emulation.clearDeviceMetricsOverride"
-                | "Emulation.clearGeolocationOverride"
         )
+        || Rule::of(method).is_some()
         || (matches!(domain, "Emulation" | "Network" | "Page") && name.starts_with("set"))
             && !matches!(
                 method,

@@ -2,6 +2,8 @@
 //! dismiss what another is about to accept. All sessions of that client receive the event, because
 //! only the client knows on which of them it listens.
 
+use serde_json::json;
+
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
@@ -34,8 +36,23 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(target) = self.target_mut(target_ref) else { return };
+        let page = target.state.domains.get("Page");
+        if target.is_popup() && page.is_some_and(|known| known.result.is_none()) {
+            return self.dismiss_dialog(target_ref, turn);
+        }
         target.state.dialog = Some(Dialog { event, holder: None, is_answered: false });
         self.assign_dialog(target_ref, turn);
+    }
+
+    /// Dismisses a dialog that a popup opened while a client was being told of the page: Playwright
+    /// handles dialogs only when it has the answers that the dialog holds up.
+    pub(crate) fn dismiss_dialog(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
+        let Some(target) = self.target_mut(target_ref) else { return };
+        target.state.dialog = None;
+        let params = Payload::of(&json!({ "accept": false }));
+        let command = ("Page.handleJavaScriptDialog", Some(params));
+        let (connection, session) = (target_ref.connection, Some(target_ref.session));
+        self.ask(connection, None, session, command, Purpose::AnswerDialog, turn);
     }
 
     pub(crate) fn dialog_closed(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {

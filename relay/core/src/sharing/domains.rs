@@ -43,12 +43,18 @@ impl Relay {
                 };
                 target.state.domains.insert(domain.to_owned(), pending);
                 let has_dialog = target.state.dialog.as_ref().is_some_and(Dialog::is_unassigned);
+                let is_new_popup = target.is_popup() && target.state.domains.len() == 1;
                 self.record_domain(session_ref, domain);
                 let purpose = Purpose::Enable { domain: domain.to_owned(), attempt };
                 self.forward(session_ref, command, &extension_session, purpose, turn);
                 if has_dialog && domain == "Page" {
                     // Until somebody closes it, Chrome does not answer.
-                    self.offer_dialog(session_ref, turn);
+                    match self.connection_of(session_ref).filter(|_| is_new_popup) {
+                        Some(connection) => {
+                            self.dismiss_dialog(connection.target(&extension_session), turn);
+                        }
+                        None => self.offer_dialog(session_ref, turn),
+                    }
                 }
             }
             Some(known) => match &known.result {

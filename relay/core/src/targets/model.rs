@@ -97,6 +97,11 @@ impl Target {
         })
     }
 
+    /// Returns whether a page opened it.
+    pub(crate) fn is_popup(&self) -> bool {
+        self.parent.is_none() && self.info.opener_id.is_some()
+    }
+
     /// Returns whether a client had better not look at it: it answers nothing and is not the
     /// client's yet.
     pub(crate) fn is_blocked_for(&self, client: ClientId) -> bool {

@@ -32,7 +32,8 @@ struct Call {
 
 impl Relay {
     pub(super) fn is_without_tab(&self, session_ref: &SessionRef) -> bool {
-        self.extension_of(session_ref).is_some_and(|it| it.targets.tabs().next().is_none())
+        let extension = self.extension_of(session_ref);
+        extension.is_some_and(|it| it.targets.tabs().all(|tab| tab.restriction.is_some()))
     }
 
     /// `Storage.setCookies`, `Storage.getCookies` or `Storage.clearCookies`, without a tab.

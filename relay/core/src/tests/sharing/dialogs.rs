@@ -124,3 +124,30 @@ fn the_end_of_a_tab_is_not_told_to_who_never_heard_of_it() {
     let gone = script.chrome_says("-", "Target.detachedFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
     assert!(gone.iter().all(|line| line.starts_with("A ")), "{gone:?}");
 }
+
+#[test]
+fn a_popup_is_freed_of_a_dialog_that_opens_while_its_page_is_being_told_of() {
+    let dismissed = r#"> pw-tab-2 Page.handleJavaScriptDialog {"accept":false}"#;
+    let popup = || {
+        let mut info = crate::tests::info("T2");
+        info["openerId"] = "T1".into();
+        let attached = json!({
+            "sessionId": "pw-tab-2", "targetInfo": info, "waitingForDebugger": false,
+        });
+        let mut script = Script::new();
+        script.chrome_says("-", "Target.attachedToTarget", &attached.to_string());
+        script
+    };
+    let mut script = popup();
+    script.says(A, "pw-tab-2 5 Page.enable", "{}");
+    let enabling = script.last_request();
+    assert_eq!(script.chrome_says("pw-tab-2", OPENING, "{}"), [dismissed]);
+    script.chrome_answers_to(enabling, "{}");
+    let told = script.chrome_says("pw-tab-2", OPENING, "{}");
+    assert_eq!(told, ["A pw-tab-2 Page.javascriptDialogOpening {}"], "the next is the client's");
+
+    let mut script = popup();
+    assert_eq!(script.chrome_says("pw-tab-2", OPENING, "{}"), [""; 0], "nobody is at work there");
+    let enabled = script.says(A, "pw-tab-2 5 Page.enable", "{}");
+    assert_eq!(enabled.last().map(String::as_str), Some(dismissed), "{enabled:?}");
+}

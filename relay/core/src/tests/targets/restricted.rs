@@ -166,3 +166,41 @@ fn a_client_that_comes_later_sees_the_tab_when_it_answers() {
     assert!(told("Target.targetCreated"), "{lines:?}");
     assert!(told("Target.attachedToTarget"), "{lines:?}");
 }
+
+#[test]
+fn every_setting_and_its_end_waits_for_another_page() {
+    let mut script = warned("");
+    for (number, (method, params)) in [
+        ("Network.emulateNetworkConditions", r#"{"offline":true}"#),
+        ("Network.emulateNetworkConditions", r#"{"offline":false}"#),
+        ("Network.emulateNetworkConditionsByRule", r#"{"offline":true}"#),
+        ("Network.overrideNetworkState", r#"{"offline":true}"#),
+        ("Emulation.setGeolocationOverride", r#"{"latitude":1}"#),
+        ("Emulation.clearGeolocationOverride", "{}"),
+        ("Emulation.setIdleOverride", "{}"),
+        ("Emulation.clearIdleOverride", "{}"),
+        ("Emulation.setDevicePostureOverride", "{}"),
+        ("Emulation.clearDevicePostureOverride", "{}"),
+        ("Emulation.setDisplayFeaturesOverride", "{}"),
+        ("Emulation.clearDisplayFeaturesOverride", "{}"),
+        ("DeviceOrientation.setDeviceOrientationOverride", "{}"),
+        ("DeviceOrientation.clearDeviceOrientationOverride", "{}"),
+        ("Page.clearDeviceMetricsOverride", "{}"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = number + 5;
+        let lines = refuses(&mut script, &format!("pw-tab-1 {id} {method}"), params);
+        assert_eq!(lines, [format!("A pw-tab-1 #{id} {{}}")], "{method} {params}");
+    }
+}
+
+#[test]
+fn cookies_do_without_a_tab_when_the_only_one_shows_a_warning() {
+    let mut script = warned("cookies-v1");
+    let set = r#"{"cookies":[{"name":"a","value":"1","url":"https://a.example/"}]}"#;
+    let lines = script.says(A, "- 5 Storage.setCookies", set);
+    assert!(lines.iter().all(|line| !line.contains("Storage.setCookies")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with('>')), "{lines:?}");
+}

@@ -42,6 +42,7 @@ impl Relay {
         }
         match method.as_str() {
             "Inspector.targetCrashed" => self.announce_crash(connection, &real, turn),
+            "Page.loadEventFired" => self.restricted_page_loaded(connection, &real, turn),
             "Inspector.targetReloadedAfterCrash" => {
                 if let Some(target) = self.target_mut(connection, &real) {
                     target.is_crashed = false;

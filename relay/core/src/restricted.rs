@@ -149,6 +149,19 @@ impl Relay {
         self.ask(connection, None, Some(real), question, purpose, turn);
     }
 
+    /// Asks again when the page has loaded: on a busy machine Chrome tells of another page before it
+    /// takes commands for it.
+    pub(super) fn restricted_page_loaded(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        if self.target(connection, real).is_some_and(|target| target.restriction.is_some()) {
+            self.ask_restricted(connection, real, turn);
+        }
+    }
+
     /// Chrome has said whether it takes commands, or nobody could ask it.
     pub(super) fn restriction_told(
         &mut self,

@@ -193,3 +193,17 @@ fn cookies_do_without_a_tab_when_the_only_one_shows_a_warning() {
     assert!(lines.iter().all(|line| !line.contains("Storage.setCookies")), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with('>')), "{lines:?}");
 }
+
+#[test]
+fn a_page_that_is_refused_for_a_moment_longer_than_the_warning_is_asked_again() {
+    let mut script = warned("restricted-tabs-v1");
+    script.does(A, "pw-tab-1 4 Page.enable", "{}");
+    refuses(&mut script, "pw-tab-1 5 Page.navigate", r#"{"url":"https://good/"}"#);
+    script.chrome_answers("{}");
+    assert_eq!(script.chrome_says("pw-tab-1", "Page.frameNavigated", BLANK), [QUESTION]);
+    assert_eq!(script.chrome_fails(REFUSED), [""; 0]);
+    let lines = script.chrome_says("pw-tab-1", "Page.loadEventFired", "{}");
+    assert_eq!(lines, [QUESTION], "of the blank page no client hears");
+    let went = script.chrome_answers("{}");
+    assert_eq!(went, [r#"> pw-tab-1 Page.navigate {"url":"https://good/"}"#]);
+}

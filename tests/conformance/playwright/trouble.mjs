@@ -1,4 +1,7 @@
 // Dialogs, crashes, pages that cannot be driven, and an extension that starts again.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ask, refusal, relayOnly, same, truly, until } from '../features.mjs';
 import { Raw, socketOf } from '../raw.mjs';
 
@@ -48,6 +51,52 @@ export const trouble = {
     truly(page);
     await ask({ worker: `${tab('discarded')}.then((id) => chrome.tabs.discard(id)).then(() => true)` });
     await quickly(another);
+  }),
+
+  'a certificate warning is no trap': relayOnly(async ({ visit, context, site }) => {
+    const page = await visit('/index.html');
+    const bystander = await visit('/form.html');
+    const words = await refusal(page.goto(`https://127.0.0.1:${await ask({ tls: true })}/`));
+    truly(words.includes('net::ERR_CERT_AUTHORITY_INVALID'), words);
+    await until('the warning', () => page.url() === 'chrome-error://chromewebdata/');
+    await context.setExtraHTTPHeaders({ 'x-set': 'meanwhile' });
+    await context.setOffline(true);
+    await context.setOffline(false);
+    await context.exposeFunction('meanwhile', () => 'exposed');
+    same(await bystander.evaluate(() => meanwhile()), 'exposed');
+    await page.goto(`${site}/echo`);
+    same(JSON.parse(await page.textContent('body')).headers['x-set'], 'meanwhile');
+    same(await page.evaluate(() => meanwhile()), 'exposed');
+    await page.goto(`https://127.0.0.1:${await ask({ tls: true })}/`).catch(() => {});
+    await page.close();
+  }),
+
+  'popup: closes at once': relayOnly(async ({ visit }) => {
+    const page = await visit('/popups.html');
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'), page.evaluate(() => window.open('/index.html').close())]);
+    if (!popup.isClosed()) await popup.waitForEvent('close');
+    same(await page.evaluate(() => 1 + 1), 2);
+  }),
+
+  'popup: a dialog at once': relayOnly(async ({ visit }) => {
+    const page = await visit('/popups.html');
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'), page.evaluate(() => void window.open('/asking.html'))]);
+    popup.on('dialog', (dialog) => dialog.dismiss());
+    same(await page.evaluate(() => 1 + 1), 2);
+    await until('the dialog to be answered', async () => (await popup.title()) === 'answered null');
+  }),
+
+  'a folder for a tab behind another is refused, readably': relayOnly(async ({ visit }) => {
+    const page = await visit('/index.html');
+    await page.setContent('<input type="file" webkitdirectory>');
+    const folder = await mkdtemp(join(tmpdir(), 'conformance-'));
+    await writeFile(join(folder, 'file.txt'), 'text');
+    const words = await refusal((await page.$('input')).setInputFiles(folder));
+    await rm(folder, { recursive: true });
+    truly(words.includes('only for a tab that is shown'), words);
+    same(await page.evaluate(() => document.querySelector('input').files.length), 0);
   }),
 
   'crash of a page': async ({ context, visit }) => {

@@ -1,5 +1,5 @@
 // Connecting, pages, popups, frames, workers and CDP sessions.
-import { same, truly, until } from '../features.mjs';
+import { ask, refusal, relayOnly, same, truly, until } from '../features.mjs';
 import { socketOf } from '../raw.mjs';
 
 const seesTheTab = async (browser) => {
@@ -102,6 +102,19 @@ export const pages = {
     same(await worker.evaluate(() => self.greeting), 'hello from the service worker');
     await page.evaluate(() => navigator.serviceWorker.getRegistration().then((found) => found.unregister()));
   },
+
+  'a certificate warning is no trap': relayOnly(async ({ visit, site }) => {
+    const page = await visit('/index.html');
+    const words = await refusal(page.goto(`https://127.0.0.1:${await ask({ tls: true })}/`));
+    truly(words.includes('net::ERR_CERT_AUTHORITY_INVALID'), words);
+    await until('the warning', () => page.url() === 'chrome-error://chromewebdata/');
+    const bystander = await visit('/form.html');
+    same(await bystander.title(), 'a form');
+    await page.goto(`${site}/index.html`);
+    same(await page.title(), 'a page');
+    await page.goto(`https://127.0.0.1:${await ask({ tls: true })}/`).catch(() => {});
+    await page.close();
+  }),
 
   dialogs: async ({ visit }) => {
     const page = await visit('/index.html');

@@ -21,9 +21,16 @@ const OPENED: &str = "http:, https:, data:, blob: or about:blank";
 const FAILED_PAGE: &str = "chrome-error://chromewebdata/";
 
 /// Ends a script for new documents where the document is not for its client. A statement before it,
-/// rather than a block around it, leaves what it declares global; a page cannot replace `location`.
-const ON_THE_WEB: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(location.href)) \
-                          throw new Error('this page is not for this client'); ";
+/// rather than a block around it, leaves what it declares global. What it declares is there before the
+/// first statement, so this one calls nothing that has a global name, and names only `location` and
+/// `document`, which nobody can replace. An empty frame has its parent's base, and reaches into it.
+const ON_THE_WEB: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(location.href) || \
+                          !/^(https?|about|data|blob|chrome-error):/.test(document.baseURI)) throw 0; ";
+
+/// The same for the condition of a breakpoint, which is kept for every document that comes into the tab.
+/// `location` may be a variable of the page's there; if `globalThis` is one, the condition just fails.
+const ON_THE_WEB_HERE: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(globalThis.location.href) || \
+     !/^(https?|about|data|blob|chrome-error):/.test(globalThis.document.baseURI)) throw 0; ";
 
 /// The folders that a client may name files in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,15 +107,15 @@ impl Confinement {
     /// The command as Chrome is to get it: a script for new documents runs in those alone that its
     /// client may see.
     pub(crate) fn guarded(command: Command) -> Command {
-        type Fields = serde_json::Map<String, serde_json::Value>;
-        if command.method != "Page.addScriptToEvaluateOnNewDocument" {
-            return command;
+        match command.method.as_str() {
+            "Page.addScriptToEvaluateOnNewDocument" => prefixed(command, "source", ON_THE_WEB),
+            _ => command,
         }
-        let Ok(mut fields) = params::<Fields>(&command) else { return command };
-        if let Some(serde_json::Value::String(source)) = fields.get_mut("source") {
-            source.insert_str(0, ON_THE_WEB);
-        }
-        Command { params: Some(Payload::of(&fields)), ..command }
+    }
+
+    /// The same for a breakpoint in a page, whose condition is code.
+    pub(crate) fn guarded_breakpoint(command: Command) -> Command {
+        prefixed(command, "condition", ON_THE_WEB_HERE)
     }
 
     fn holds(&self, file: &Path) -> bool {
@@ -134,6 +141,17 @@ fn is_opened(url: &str) -> bool {
         "blob" => ["http:", "https:", "null/"].iter().any(|origin| rest.starts_with(origin)),
         _ => false,
     }
+}
+
+/// The command with a statement before the code in one of its fields.
+fn prefixed(command: Command, field: &str, statement: &str) -> Command {
+    type Fields = serde_json::Map<String, serde_json::Value>;
+    let Ok(mut fields) = params::<Fields>(&command) else { return command };
+    match fields.get_mut(field) {
+        Some(serde_json::Value::String(code)) if !code.is_empty() => code.insert_str(0, statement),
+        _ => return command,
+    }
+    Command { params: Some(Payload::of(&fields)), ..command }
 }
 
 fn not_opened(url: &str) -> Error {

@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use shared_protocol::{Payload as _, SessionId};
 
+use super::confinement::Confinement;
 use super::on_target::params;
 use super::requests::{Asker, Purpose};
 use super::sessions::Seat;
+use super::targets::Target;
 use super::turn::Turn;
 use super::{ConnectionId, Relay, stops};
 use crate::cdp::Command;
@@ -32,7 +34,7 @@ struct Breakpoint {
 
 impl Relay {
     /// Commands that the other sessions over the target would feel.
-    pub(super) fn debugger_command(&mut self, seat: &Seat, command: Command, turn: &mut Turn) {
+    pub(super) fn debugger_command(&mut self, seat: &Seat, mut command: Command, turn: &mut Turn) {
         let Some(on) = self.virtual_mut(seat) else { return };
         let real = on.real.clone();
         let purpose = match command.method.as_str() {
@@ -47,7 +49,14 @@ impl Relay {
                 }
                 Purpose::Forward
             }
-            set if set.starts_with("Debugger.set") => Purpose::AddBreakpoint,
+            set if set.starts_with("Debugger.set") => {
+                // A worker is one script for as long as it lives, and has no document.
+                let is_worker = self.target_under(seat).is_some_and(Target::is_worker);
+                if self.is_confined(seat.client) && !is_worker {
+                    command = Confinement::guarded_breakpoint(command);
+                }
+                Purpose::AddBreakpoint
+            }
             steers => {
                 let steered_by = (steers != "Debugger.resume").then(|| seat.clone());
                 if let Some(target) = self.target_under_mut(seat) {

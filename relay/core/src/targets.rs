@@ -71,6 +71,10 @@ impl Target {
         self.closes_until.is_some_and(|until| now < until)
     }
 
+    pub(crate) fn is_worker(&self) -> bool {
+        ["worker", "worklet"].iter().any(|kind| self.info.kind.ends_with(kind))
+    }
+
     pub(crate) fn is_service_worker(&self) -> bool {
         self.info.kind == "service_worker"
     }

@@ -161,6 +161,21 @@ fn a_script_for_new_documents_ends_at_once_where_they_are_not_on_the_web() {
 }
 
 #[test]
+fn a_condition_of_a_breakpoint_ends_at_once_where_a_page_is_not_on_the_web() {
+    let mut script = stage("https://a.example/");
+    script.does(B, "pw-tab-1 4 Debugger.enable", "{}");
+    let set = r#"{"lineNumber":1,"urlRegex":".*","condition":"steal()"}"#;
+    let lines = script.says(B, "pw-tab-1 5 Debugger.setBreakpointByUrl", set);
+    assert!(lines[0].contains("globalThis.location.href"), "{lines:?}");
+    assert!(lines[0].contains("throw 0; steal()"), "{lines:?}");
+    let plain = r#"{"lineNumber":1,"urlRegex":".*"}"#;
+    let lines = script.says(B, "pw-tab-1 6 Debugger.setBreakpointByUrl", plain);
+    assert!(lines[0].ends_with(plain), "{lines:?}");
+    let lines = script.says(A, "pw-tab-1 5 Debugger.setBreakpointByUrl", set);
+    assert!(lines[0].ends_with(set), "{lines:?}");
+}
+
+#[test]
 fn a_download_of_a_page_that_is_not_on_the_web_is_nothing_to_a_confined_client() {
     let mut script = stage("https://a.example/");
     let wanted = r#"{"behavior":"allow","downloadPath":"/session","eventsEnabled":true}"#;

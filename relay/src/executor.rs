@@ -155,6 +155,11 @@ impl Executor {
         self.0.place.launcher().status().await
     }
 
+    /// Returns whether workers run that the system does not keep from the relay's port.
+    pub(crate) fn reach_the_relay(&self) -> bool {
+        self.0.place.launcher().running().reach_the_relay()
+    }
+
     /// Returns whether a worker holds the other end of a connection by its inode. Only workers that
     /// the system does not keep from the relay's port are looked at.
     pub(crate) fn holds_socket(&self, inode: u64) -> bool {

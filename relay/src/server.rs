@@ -308,7 +308,7 @@ impl RelayServer {
         let browsers = Browsers::new(handle.clone(), seen.status.clone());
         let doors = Doors { workers, others: port };
         let executor = Executor::new(&options.executor, doors, browsers, keys.clone());
-        let policy = policy.with_workers(executor.clone());
+        peers.tell_workers_apart(executor.clone());
         let stop_wanted = Arc::new(Notify::new());
         let version = options.version.clone();
         let stop_asked = Arc::clone(&stop_wanted);

@@ -222,6 +222,10 @@ impl Running {
         Registered { process, running: self.clone() }
     }
 
+    pub(super) fn reach_the_relay(&self) -> bool {
+        self.lock().values().any(|has_ports| !has_ports)
+    }
+
     /// Returns whether a worker that the system does not keep from the relay's ports holds a socket.
     pub(super) fn holds_socket(&self, inode: u64) -> bool {
         let name = format!("socket:[{inode}]");

@@ -24,7 +24,6 @@ use super::refusals::{Kind, Refusals};
 use super::token::{self, Token};
 use super::tokens::Tokens;
 use super::users::Users;
-use crate::executor::Executor;
 use crate::proof::Nonce;
 use crate::secret::Secret;
 
@@ -127,8 +126,6 @@ pub(crate) struct Policy {
     refusals: Arc<Refusals>,
     /// Whether an extension on Windows has proven itself.
     proven_on_windows: Arc<AtomicBool>,
-    /// Whose workers may have to be kept out.
-    workers: Option<Executor>,
 }
 
 /// What is known of a request before it is let in.
@@ -202,18 +199,12 @@ impl Policy {
             users: Arc::new(Users::new(&[])),
             refusals: Arc::default(),
             proven_on_windows: Arc::default(),
-            workers: None,
         }
     }
 
     /// Serves these users too, and notes who was refused.
     pub(crate) fn with_users(self, users: Arc<Users>, refusals: Arc<Refusals>) -> Self {
         Self { users, refusals, ..self }
-    }
-
-    /// Refuses the workers of agents' code, where the system does not keep them from this port.
-    pub(crate) fn with_workers(self, executor: Executor) -> Self {
-        Self { workers: Some(executor), ..self }
     }
 
     /// Opens [`Door::Owner`] to whoever shows the key.
@@ -239,7 +230,10 @@ impl Policy {
     /// Decides, and says in the log whom it refused. The query may hold a token, so it is left out.
     pub(crate) async fn admit(&self, door: Door, caller: &Caller) -> Result<(), Rejection> {
         let Err(refusal) = self.check(door, caller) else {
-            caller.remote.has_shown_something();
+            // Two doors are open to everybody, which shows nothing about whoever asks there.
+            if !door.is_open_to_other_users() || self.is_known(&caller.remote) {
+                caller.remote.has_shown_something();
+            }
             return Ok(());
         };
         let Refusal { status, reason, is_guess } = &refusal;
@@ -350,8 +344,7 @@ impl Policy {
 
     /// Refuses other users of this machine.
     fn check_user(&self, door: Door, caller: &Caller) -> Result<(), Refusal> {
-        let inode = caller.remote.identity.inode.map(u64::from);
-        if inode.zip(self.workers.as_ref()).is_some_and(|(it, workers)| workers.holds_socket(it)) {
+        if caller.remote.identity.is_agents {
             return Err(forbidden("agents' code may not connect to the relay by itself"));
         }
         let User::Other(uid) = caller.remote.identity.user else { return Ok(()) };

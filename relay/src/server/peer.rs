@@ -15,11 +15,13 @@ mod proc_net;
 mod wsl;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 #[cfg(target_os = "linux")]
 use netlink::Netlink;
+
+use crate::executor::Executor;
 
 /// The user of root.
 const ROOT: u32 = 0;
@@ -46,11 +48,13 @@ pub(crate) struct Identity {
     pub(crate) user: User,
     /// Its inode, by which the process that has it can be found.
     pub(crate) inode: Option<u32>,
+    /// Whether a worker of agents' code has it, or may have had it.
+    pub(crate) is_agents: bool,
 }
 
 impl Identity {
     /// Somebody of whom nothing is known.
-    pub(crate) const UNKNOWN: Self = Self { user: User::Unknown, inode: None };
+    pub(crate) const UNKNOWN: Self = Self { user: User::Unknown, inode: None, is_agents: false };
 }
 
 /// The other end of one connection, for all requests on it.
@@ -80,7 +84,7 @@ impl Remote {
     /// A program of this user at the socket in the user's own folder. What it dials stands for the
     /// relay's port.
     pub(crate) fn own_socket(local: SocketAddr, shown: Standing) -> Self {
-        let identity = Identity { user: User::Own, inode: None };
+        let identity = Identity { user: User::Own, inode: None, is_agents: false };
         let allowance = Allowance::default();
         Self { address: None, local: Some(local), identity, shown, allowance }
     }
@@ -195,6 +199,8 @@ pub(crate) struct Peers {
     lookups: AtomicU64,
     from_windows: AtomicU64,
     unknown: AtomicU64,
+    /// Whose workers may have to be kept out.
+    workers: OnceLock<Executor>,
 }
 
 impl Peers {
@@ -211,7 +217,15 @@ impl Peers {
             lookups: AtomicU64::new(0),
             from_windows: AtomicU64::new(0),
             unknown: AtomicU64::new(0),
+            workers: OnceLock::new(),
         }
+    }
+
+    /// Tells the connections of workers of agents' code apart, where the system does not keep them from
+    /// the relay's port.
+    pub(crate) fn tell_workers_apart(&self, workers: Executor) {
+        // It is told once.
+        drop(self.workers.set(workers));
     }
 
     /// The user of this relay.
@@ -241,7 +255,8 @@ impl Peers {
             return Identity::UNKNOWN;
         }
         self.lookups.fetch_add(1, Ordering::Relaxed);
-        let identity = self.identity(self.row(remote, local).await);
+        let mut identity = self.identity(self.row(remote, local).await);
+        identity.is_agents = self.is_agents(identity, remote, local).await;
         let count = match identity.user {
             User::Windows => Some(&self.from_windows),
             User::Unknown => Some(&self.unknown),
@@ -251,6 +266,17 @@ impl Peers {
             count.fetch_add(1, Ordering::Relaxed);
         }
         identity
+    }
+
+    /// It is looked once, before anything is read: what was sent stays when its sender has closed.
+    async fn is_agents(&self, peer: Identity, remote: SocketAddr, local: SocketAddr) -> bool {
+        let Some((workers, inode)) = self.workers.get().zip(peer.inode) else { return false };
+        if !workers.reach_the_relay() {
+            return false;
+        }
+        // Who has closed it meanwhile may be the one.
+        workers.holds_socket(u64::from(inode))
+            || self.identity(self.row(remote, local).await).inode != peer.inode
     }
 
     #[cfg(target_os = "linux")]
@@ -281,7 +307,7 @@ impl Peers {
             User::Root | User::Unknown if self.is_wsl => User::Windows,
             User::Own | User::Root | User::Other(_) | User::Unknown | User::Windows => user,
         };
-        Identity { user, inode: row.map(|row| row.inode) }
+        Identity { user, inode: row.map(|row| row.inode), is_agents: false }
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -5,6 +5,7 @@
 //! from the disk each time.
 
 mod handshake;
+mod places;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +17,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 use warp::Reply;
-use warp::http::StatusCode;
 use warp::reply::Response;
 use warp::ws::Ws;
 
@@ -24,16 +24,20 @@ use super::events::{Event, Handle, Peer};
 use super::guard::Policy;
 use super::listen::Since;
 use super::peer::Remote;
-use super::reply::text;
 use super::routes::upgraded;
 use super::socket::{self, MAX_MESSAGE};
 use crate::pairing as files;
 use handshake::Proven;
+use places::Places;
 use relay_core::Input;
 
-/// How many handshakes may be unfinished at once: of this user, and of all others together.
+/// How many extensions whose keys are known may be proving themselves at once: of this user, and of all
+/// others together. The oldest makes room.
 const MAX_OURS: usize = 64;
 const MAX_OTHERS: usize = 8;
+
+/// How many that were refused are told so at once; the rest is just cut off.
+const MAX_REFUSED: usize = 32;
 
 /// How much is read of an extension before it has proven itself. What it says next may be read in one
 /// go with its proof.
@@ -70,8 +74,9 @@ pub(crate) struct Pairing {
     /// Where the relay listens, which is part of every proof.
     port: u16,
     listening: Since,
-    ours: Arc<Semaphore>,
-    others: Arc<Semaphore>,
+    ours: Places,
+    others: Places,
+    goodbyes: Arc<Semaphore>,
     refused: Mutex<Refused>,
 }
 
@@ -103,8 +108,9 @@ impl Pairing {
             mode,
             port,
             listening,
-            ours: Arc::new(Semaphore::new(MAX_OURS)),
-            others: Arc::new(Semaphore::new(MAX_OTHERS)),
+            ours: Places::new(MAX_OURS),
+            others: Places::new(MAX_OTHERS),
+            goodbyes: Arc::new(Semaphore::new(MAX_REFUSED)),
             refused: Mutex::default(),
         }
     }
@@ -160,9 +166,13 @@ impl Pairing {
         self.note(|refused| &mut refused.unknown_key, "its key is not known");
     }
 
-    fn place(&self, is_of_this_user: bool) -> Option<OwnedSemaphorePermit> {
-        let places = if is_of_this_user { &self.ours } else { &self.others };
-        Arc::clone(places).try_acquire_owned().ok()
+    fn places(&self, is_of_this_user: bool) -> &Places {
+        if is_of_this_user { &self.ours } else { &self.others }
+    }
+
+    /// A place among those who are told why they are refused.
+    fn goodbye(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.goodbyes).try_acquire_owned().ok()
     }
 
     /// Completes when the key of a connected extension is not good any more.
@@ -193,16 +203,12 @@ pub(crate) fn knocked(
     ws: Ws,
     Entry { knock, user_agent, remote, policy }: Entry,
 ) -> Response {
-    let Some(place) = pairing.place(policy.is_known(&remote)) else {
-        let reason = "too many extensions are proving themselves";
-        return text(StatusCode::SERVICE_UNAVAILABLE, reason).into_response();
-    };
     let (handle, pairing) = (handle.clone(), Arc::clone(pairing));
     let upgraded = upgraded(ws, MAX_MESSAGE, move |socket| async move {
         // What is longer would have to be kept before it could be refused.
         remote.allowance().limit(MAX_UNPROVEN);
-        let proven = handshake::shake(socket, &knock, &pairing).await;
-        drop(place);
+        let places = pairing.places(policy.is_known(&remote));
+        let proven = handshake::shake(socket, &knock, &pairing, places).await;
         let Some(Proven { socket, hello }) = proven else { return };
         remote.allowance().lift();
         policy.extension_proved_itself(&remote);

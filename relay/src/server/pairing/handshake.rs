@@ -15,6 +15,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
+use super::places::Places;
 use super::{Pairing, files};
 use crate::pairing::Known;
 
@@ -29,18 +30,23 @@ pub(super) struct Proven {
 
 /// Proves this relay to an extension, and lets it prove itself. `None` if it has not, or if it came with
 /// a code: then it has a key, with which it comes again.
+///
+/// Only an extension whose key is known takes a place, and none while it is told that it is refused.
 pub(super) async fn shake(
     mut socket: WebSocket,
     knock: &Knock,
     pairing: &Pairing,
+    places: &Places,
 ) -> Option<Proven> {
     let Some(known) = look_up(pairing, knock).await else {
         pairing.unknown_key();
+        let _goodbye = pairing.goodbye()?;
         let error = Some(UNKNOWN_KEY.to_owned());
         say(&mut socket, RelayProof { error, ..RelayProof::default() }).await?;
         close(socket, CloseCode::UnknownKey, "this key is not known").await;
         return None;
     };
+    let mut place = places.take();
     let (Known::Key(key) | Known::Code(key)) = known;
     let mut nonce = Nonce([0; 32]);
     getrandom::fill(&mut nonce.0).ok()?;
@@ -49,9 +55,14 @@ pub(super) async fn shake(
     let proof = Some(prove(&key, &signed));
     let shown = RelayProof { nonce: Some(nonce), listening: Some(listening), proof, error: None };
     say(&mut socket, shown).await?;
-    let answer = answer(&mut socket).await;
+    let answer = tokio::select! {
+        answer = answer(&mut socket) => answer,
+        () = place.wanted() => return None,
+    };
+    drop(place);
     let hello = answer.filter(|answer| is_proven(&key, knock, &nonce, pairing.port, answer));
     let Some(ExtensionProof { hello, .. }) = hello else {
+        let _goodbye = pairing.goodbye()?;
         close(socket, CloseCode::NotProven, "the extension has not proven itself").await;
         return None;
     };

@@ -120,9 +120,7 @@ pub fn rotate(home: &Path) -> Result<Vec<PathBuf>, PairingError> {
         else {
             continue;
         };
-        let owner = fs::metadata(folder.join(FILE)).map_err(PairingError::at(&folder))?;
         pair(home, &folder, port)?;
-        give_to(&folder.join(FILE), owner.uid(), owner.gid())?;
         renewed.push(folder);
     }
     Ok(renewed)
@@ -170,7 +168,7 @@ fn read(folder: &Path) -> Option<PairingFile> {
 
 fn write(path: &Path, file: &PairingFile) -> Result<(), PairingError> {
     let text = serde_json::to_vec(file).map_err(io::Error::other);
-    text.and_then(|text| lists::write_whole(path, &text)).map_err(PairingError::at(path))
+    text.and_then(|text| lists::write_for_owner(path, &text)).map_err(PairingError::at(path))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use relay::browser::Browser;
 use relay::executor::ExecutorOptions;
-use relay::server::{RelayOptions, RelayServer};
+use relay::server::{PairingMode, RelayOptions, RelayServer};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -54,6 +54,19 @@ pub struct Pair {
     pub relay: Maker,
 }
 
+/// Whether the two prove themselves to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The extension has no key, and the relay wants none.
+    Unpaired,
+    /// An extension of ours has a key.
+    Paired,
+    /// As [`Trust::Paired`], and the relay takes no others.
+    Required,
+    /// The relay takes none without a key, and an extension of ours has none either.
+    Missing,
+}
+
 impl Maker {
     /// What it is called in tables.
     #[must_use]
@@ -77,7 +90,12 @@ impl Pair {
 
     /// Runs the scenarios in a browser of their own. Without words, all of them.
     pub async fn run(self, words: &[String]) -> Results {
-        let mut scene = Scene::set_up(self).await;
+        self.run_with(Trust::Unpaired, words).await
+    }
+
+    /// As [`Pair::run`], for two that may have proven themselves.
+    pub async fn run_with(self, trust: Trust, words: &[String]) -> Results {
+        let mut scene = Scene::set_up_with(self, trust).await;
         let (url, site) = (scene.url(), scene.site.url());
         let mut arguments = vec![url.as_str(), site.as_str()];
         arguments.extend(words.iter().map(String::as_str));
@@ -94,6 +112,7 @@ impl Pair {
 #[derive(Debug)]
 pub struct Scene {
     pair: Pair,
+    trust: Trust,
     /// `None` while it restarts.
     relay: Option<AnyRelay>,
     browser: Browser,
@@ -112,15 +131,24 @@ enum AnyRelay {
 impl Scene {
     /// Starts both, without waiting for them to meet.
     pub async fn set_up(pair: Pair) -> Self {
+        Self::set_up_with(pair, Trust::Unpaired).await
+    }
+
+    /// As [`Scene::set_up`], for two that may prove themselves.
+    pub async fn set_up_with(pair: Pair, trust: Trust) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder can be made");
         let port = free_port().await;
-        let relay = Some(AnyRelay::start(pair.relay, port, home.path()).await);
-        let loaded = extension(pair, port, home.path());
+        let relay = Some(AnyRelay::start(pair.relay, trust, port, home.path()).await);
+        let has_key = matches!(trust, Trust::Paired | Trust::Required);
+        let loaded = match pair.extension {
+            Maker::Ours if has_key => Loaded::paired(home.path(), port),
+            Maker::Ours | Maker::Released(_) => extension(pair, port, home.path()),
+        };
         let browser = loaded.start_browser(home.path(), &[], None).await;
         if pair.extension == Maker::Ours {
             browser.use_relay_port(port).await.expect("the extension takes a port");
         }
-        Self { pair, relay, browser, site: Site::start().await, port, home }
+        Self { pair, trust, relay, browser, site: Site::start().await, port, home }
     }
 
     /// Where clients connect.
@@ -181,7 +209,9 @@ impl Scene {
     async fn answer(&mut self, question: &Value) -> Value {
         if question["restartRelay"] == true {
             self.stop_relay().await;
-            self.relay = Some(AnyRelay::start(self.pair.relay, self.port, self.home.path()).await);
+            let Self { pair, trust, port, .. } = *self;
+            let relay = AnyRelay::start(pair.relay, trust, port, self.home.path()).await;
+            self.relay = Some(relay);
             return json!({ "value": true });
         }
         let expression = question["worker"].as_str().unwrap_or_default();
@@ -193,14 +223,19 @@ impl Scene {
 }
 
 impl AnyRelay {
-    async fn start(maker: Maker, port: u16, home: &Path) -> Self {
+    async fn start(maker: Maker, trust: Trust, port: u16, home: &Path) -> Self {
         let Maker::Released(version) = maker else {
             let (folder, playwright) = (Some(home.join(".playwriter")), Some(playwright_core()));
             let launcher = Some(program());
             let executor =
                 ExecutorOptions { folder, playwright, launcher, ..ExecutorOptions::default() };
             let secret = Some(home.join(".playwriter"));
-            let options = RelayOptions { port, executor, secret, ..RelayOptions::default() };
+            let pairing = match trust {
+                Trust::Unpaired | Trust::Paired => PairingMode::Auto,
+                Trust::Required | Trust::Missing => PairingMode::Required,
+            };
+            let options =
+                RelayOptions { port, executor, secret, pairing, ..RelayOptions::default() };
             return Self::Ours(RelayServer::start(&options).await.expect("the port is free"));
         };
         let mut node = Command::new("node")

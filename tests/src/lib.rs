@@ -62,7 +62,7 @@ pub use conformance::{CLIENTS, Client, Results};
 pub use direct::DirectBrowser;
 pub use false_relay::FalseRelay;
 pub use flood::{Flood, flood_beside_a_stalled_client};
-pub use generations::{Maker, Pair, SCENARIOS, Scene};
+pub use generations::{Maker, Pair, SCENARIOS, Scene, Trust};
 pub use home::Home;
 pub use http::{Answer, http, http_until};
 pub use language::Language;
@@ -78,7 +78,7 @@ pub use site::Site;
 pub use squatter::{HeldSocket, Squat, Squatter};
 pub use tls::tls_proxy;
 pub use transcript::{Recorded, generations, record, replay};
-pub use users::{as_user, may_be_another_user};
+pub use users::{as_user, may_be_another_user, own_user};
 pub use walk::walk_playwright;
 
 /// Nothing on a stage takes this long unless it never happens.

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
-use crate::{LONG, PATIENCE, RawClient, RawTab, playwright_core};
+use crate::{LONG, PATIENCE, RawClient, RawTab, own_user, playwright_core};
 
 /// A relay with a HOME of its own. It is killed when it is dropped.
 #[derive(Debug)]
@@ -53,7 +53,9 @@ impl RelayProgram {
         if std::fs::hard_link(program(), &own).is_err() {
             std::fs::copy(program(), &own).expect("a program can be copied");
         }
-        std::os::unix::fs::chown(home.path(), Some(user), Some(user)).expect("root may give");
+        if user != own_user() {
+            std::os::unix::fs::chown(home.path(), Some(user), Some(user)).expect("root may give");
+        }
         let (first, rest) = through.split_first().expect("there is a program");
         let mut command = without_settings(Command::new(first));
         command.args(rest).arg(own).args(["serve", "--port", "0"]).args(arguments);

@@ -5,7 +5,9 @@ mod attack;
 mod confined_clients;
 mod consent;
 mod extensions;
+mod handshakes;
 mod header_strippers;
+mod left_behind;
 mod native_code;
 mod one_folder;
 mod other_users;
@@ -30,10 +32,11 @@ up to date. [SECURITY.md](../SECURITY.md) says what is promised against whom.
 ";
 
 /// The files of this folder, and what each attacks.
-const PARTS: [(&str, &[Attack]); 14] = [
+const PARTS: [(&str, &[Attack]); 16] = [
     ("web_pages", web_pages::ATTACKS),
     ("header_strippers", header_strippers::ATTACKS),
     ("extensions", extensions::ATTACKS),
+    ("handshakes", handshakes::ATTACKS),
     ("takeovers", takeovers::ATTACKS),
     ("one_folder", one_folder::ATTACKS),
     ("other_users", other_users::ATTACKS),
@@ -44,6 +47,7 @@ const PARTS: [(&str, &[Attack]); 14] = [
     ("agents", agents::ATTACKS),
     ("surroundings", surroundings::ATTACKS),
     ("confined_clients", confined_clients::ATTACKS),
+    ("left_behind", left_behind::ATTACKS),
     ("consent", consent::ATTACKS),
 ];
 

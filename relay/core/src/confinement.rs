@@ -32,6 +32,10 @@ const ON_THE_WEB: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(lo
 const ON_THE_WEB_HERE: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(globalThis.location.href) || \
      !/^(https?|about|data|blob|chrome-error):/.test(globalThis.document.baseURI)) throw 0; ";
 
+/// The same before an expression.
+const ON_THE_WEB_OR_NOTHING: &str = "/^(https?|about|data|blob|chrome-error):/.test(location.href) && \
+     /^(https?|about|data|blob|chrome-error):/.test(document.baseURI) || (() => { throw 0 })(), ";
+
 /// The folders that a client may name files in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
@@ -113,6 +117,21 @@ impl Confinement {
         }
     }
 
+    /// The same for code that is to run in a page at once: when it gets there, the page may be another,
+    /// in which the same names mean other worlds.
+    pub(crate) fn guarded_in_page(command: Command) -> Command {
+        match command.method.as_str() {
+            "Runtime.evaluate" | "Runtime.compileScript" => {
+                prefixed(command, "expression", ON_THE_WEB)
+            }
+            // An object is of one page.
+            "Runtime.callFunctionOn" if !has_field(&command, "objectId") => {
+                prefixed(command, "functionDeclaration", ON_THE_WEB_OR_NOTHING)
+            }
+            _ => command,
+        }
+    }
+
     /// The same for a breakpoint in a page, whose condition is code.
     pub(crate) fn guarded_breakpoint(command: Command) -> Command {
         prefixed(command, "condition", ON_THE_WEB_HERE)
@@ -141,6 +160,11 @@ fn is_opened(url: &str) -> bool {
         "blob" => ["http:", "https:", "null/"].iter().any(|origin| rest.starts_with(origin)),
         _ => false,
     }
+}
+
+fn has_field(command: &Command, field: &str) -> bool {
+    params::<serde_json::Map<String, serde_json::Value>>(command)
+        .is_ok_and(|fields| fields.get(field).is_some_and(|value| !value.is_null()))
 }
 
 /// The command with a statement before the code in one of its fields.

@@ -23,8 +23,12 @@ impl Relay {
             match method.as_str() {
                 "Debugger.paused" => self.target_paused(connection, &real, params),
                 "Page.frameNavigated" => self.frame_navigated(connection, &real, params, turn),
+                "Page.frameStartedNavigating" => {
+                    self.navigation_began(connection, &real, params, turn);
+                }
                 "Page.downloadWillBegin" => {
                     self.download_began(connection, &real, params, turn);
+                    self.navigation_became_download(connection, &real, turn);
                 }
                 "Page.downloadProgress" => self.download_progressed(connection, params, turn),
                 "Page.javascriptDialogOpening" => {

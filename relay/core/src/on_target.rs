@@ -4,10 +4,12 @@
 use shared_protocol::{CdpCommand, Extra, LogLevel, Payload as _, SessionId};
 
 use super::browser_domain::serves_on_target;
+use super::confinement::Confinement;
 use super::overrides::Rule;
 use super::requests::{Asker, Purpose, QUICK, Request, is_quick};
 use super::restricted::OnRefusal;
 use super::sessions::Seat;
+use super::targets::Target;
 use super::turn::Turn;
 use super::{ConnectionId, Relay, folders, stops, trace};
 use crate::cdp::{Command, Error};
@@ -23,6 +25,11 @@ impl Relay {
         if serves_on_target(&command.method) {
             return self.browser_command(seat, command, turn);
         }
+        let is_worker = self.target_under(seat).is_some_and(Target::is_worker);
+        let command = match self.is_confined(seat.client) && !is_worker {
+            true => Confinement::guarded_in_page(command),
+            false => command,
+        };
         let method = command.method.clone();
         let (domain, name) = method.split_once('.').unwrap_or_default();
         match (method.as_str(), name) {

@@ -26,6 +26,8 @@ pub(crate) struct Target {
     pub(crate) heading: Option<String>,
     /// Whether what it has loaded is from the web.
     pub(crate) is_on_web: bool,
+    /// Whether it has begun to load a file, and has not shown it yet.
+    pub(crate) goes_to_file: bool,
     /// The tab around a page, which only some clients look at.
     pub(crate) tab: Option<TargetId>,
     /// Whether it answers nothing because it has crashed.
@@ -53,6 +55,7 @@ impl Target {
             parent,
             heading: None,
             is_on_web: is_web(&info.url),
+            goes_to_file: false,
             info,
             tab: None,
             is_crashed: false,

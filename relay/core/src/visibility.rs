@@ -2,7 +2,8 @@
 //! whatever way, ends the sessions of such clients before they hear of it. For the others, a tab is a
 //! tab.
 
-use shared_protocol::SessionId;
+use serde::Deserialize;
+use shared_protocol::{Payload as _, SessionId, TargetId};
 
 use super::announce::{InfoEvent, TargetDestroyed, tab_info};
 use super::children::is_browser_with_auto_attach;
@@ -11,7 +12,7 @@ use super::sessions::{Seat, Session};
 use super::targets::{Target, Targets};
 use super::turn::Turn;
 use super::{ClientId, ConnectionId, Relay};
-use crate::payload::TargetInfo;
+use crate::payload::{Payload, TargetInfo};
 
 impl Relay {
     /// Returns whether a client may know of a target.
@@ -51,6 +52,44 @@ impl Relay {
             (true, false) => self.hide_from_confined(connection, real, turn),
             (false, true) => self.show_to_confined(connection, real, turn),
             (true, true) | (false, false) => {}
+        }
+    }
+
+    /// `Page.frameStartedNavigating`: what is sent to a tab that goes to a file could arrive in the file,
+    /// so the tab is gone already when it sets out.
+    pub(super) fn navigation_began(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        params: &Payload,
+        turn: &mut Turn,
+    ) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Began {
+            frame_id: TargetId,
+            url: String,
+        }
+
+        let Ok(Began { frame_id, url }) = params.read() else { return };
+        let goes_to_file = ["file:", "view-source:"].iter().any(|kind| url.starts_with(kind));
+        let is_main = |target: &&mut Target| target.info.target_id == frame_id;
+        let target = self.target_mut(connection, real).filter(is_main);
+        if target.is_some_and(|target| target.goes_to_file != goes_to_file) {
+            let change = |target: &mut Target| target.goes_to_file = goes_to_file;
+            self.change_target(connection, real, change, turn);
+        }
+    }
+
+    /// Nothing is shown of a file that Chrome downloads.
+    pub(super) fn navigation_became_download(
+        &mut self,
+        connection: ConnectionId,
+        real: &SessionId,
+        turn: &mut Turn,
+    ) {
+        if self.target(connection, real).is_some_and(|target| target.goes_to_file) {
+            self.change_target(connection, real, |target| target.goes_to_file = false, turn);
         }
     }
 
@@ -155,7 +194,7 @@ impl Target {
     /// Returns whether it shows the web, by what it has loaded and by what the user is told: an address
     /// that was typed is told before anything of it has come.
     fn shows_web(&self) -> bool {
-        self.is_on_web && is_web(&self.info.url)
+        self.is_on_web && !self.goes_to_file && is_web(&self.info.url)
     }
 }
 

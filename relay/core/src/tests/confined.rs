@@ -172,7 +172,53 @@ fn a_condition_of_a_breakpoint_ends_at_once_where_a_page_is_not_on_the_web() {
     let lines = script.says(B, "pw-tab-1 6 Debugger.setBreakpointByUrl", plain);
     assert!(lines[0].ends_with(plain), "{lines:?}");
     let lines = script.says(A, "pw-tab-1 5 Debugger.setBreakpointByUrl", set);
-    assert!(lines[0].ends_with(set), "{lines:?}");
+    assert!(!lines[0].contains("throw"), "{lines:?}");
+}
+
+#[test]
+fn a_tab_that_sets_out_for_a_file_is_gone_before_the_file_is_there() {
+    let mut script = stage("https://a.example/");
+    let began = |frame: &str, url: &str| json!({ "frameId": frame, "url": url }).to_string();
+    for (frame, url) in [("T1", "https://b.example/"), ("F", FILE), ("T1", "mailto:me@a.example")] {
+        let lines =
+            script.chrome_says("pw-tab-1", "Page.frameStartedNavigating", &began(frame, url));
+        assert_eq!(told(&lines).len(), 1, "{lines:?}");
+        assert!(!told(&lines)[0].contains("detached"), "{lines:?}");
+    }
+    let lines = script.chrome_says("pw-tab-1", "Page.frameStartedNavigating", &began("T1", FILE));
+    let of_b = told(&lines);
+    assert!(of_b[0].starts_with("B - Target.detachedFromTarget"), "{of_b:?}");
+    assert!(!of_b.iter().any(|line| line.contains("secret")), "{of_b:?}");
+    assert!(lines.iter().any(|line| line.starts_with("A pw-tab-1 Page.frameStartedNavigating")));
+    // It goes elsewhere, before it has arrived.
+    let lines = script.chrome_says(
+        "pw-tab-1",
+        "Page.frameStartedNavigating",
+        &began("T1", "https://b.example/"),
+    );
+    assert!(told(&lines)[0].starts_with("B - Target.targetCreated"), "{lines:?}");
+}
+
+#[test]
+fn code_for_a_page_ends_at_once_where_the_page_is_not_on_the_web() {
+    let mut script = stage("https://a.example/");
+    for (method, params, code) in [
+        ("Runtime.evaluate", r#"{"expression":"steal()"}"#, "throw 0; steal()"),
+        ("Runtime.compileScript", r#"{"expression":"steal()"}"#, "throw 0; steal()"),
+        (
+            "Runtime.callFunctionOn",
+            r#"{"functionDeclaration":"steal","executionContextId":1}"#,
+            "(() => { throw 0 })(), steal",
+        ),
+    ] {
+        let lines = script.says(B, &format!("pw-tab-1 5 {method}"), params);
+        assert!(lines[0].contains(code), "{lines:?}");
+        let lines = script.says(A, &format!("pw-tab-1 5 {method}"), params);
+        assert!(!lines[0].contains("throw"), "{lines:?}");
+    }
+    let of_an_object = r#"{"functionDeclaration":"steal","objectId":"1"}"#;
+    let lines = script.says(B, "pw-tab-1 6 Runtime.callFunctionOn", of_an_object);
+    assert!(!lines[0].contains("throw"), "{lines:?}");
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub(super) fn write_for_owner(path: &Path, bytes: &[u8]) -> io::Result<()> {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let own = rustix::process::geteuid();
-    let owner = fs::metadata(folder)?.uid();
+    // Of a link: the one who made it.
+    let owner = fs::symlink_metadata(folder)?.uid();
     if !own.is_root() || owner == own.as_raw() {
         return write_whole(path, bytes);
     }

@@ -9,6 +9,7 @@ mod handshakes;
 mod header_strippers;
 mod left_behind;
 mod native_code;
+mod older_kernels;
 mod one_folder;
 mod other_users;
 mod own_programs;
@@ -32,7 +33,7 @@ up to date. [SECURITY.md](../SECURITY.md) says what is promised against whom.
 ";
 
 /// The files of this folder, and what each attacks.
-const PARTS: [(&str, &[Attack]); 16] = [
+const PARTS: [(&str, &[Attack]); 17] = [
     ("web_pages", web_pages::ATTACKS),
     ("header_strippers", header_strippers::ATTACKS),
     ("extensions", extensions::ATTACKS),
@@ -44,6 +45,7 @@ const PARTS: [(&str, &[Attack]); 16] = [
     ("own_programs", own_programs::ATTACKS),
     ("own_socket", own_socket::ATTACKS),
     ("native_code", native_code::ATTACKS),
+    ("older_kernels", older_kernels::ATTACKS),
     ("agents", agents::ATTACKS),
     ("surroundings", surroundings::ATTACKS),
     ("confined_clients", confined_clients::ATTACKS),

@@ -184,7 +184,7 @@ async fn no_way_leads_an_agent_to_a_file() {
            document.addEventListener('DOMContentLoaded', () => {{ document.title = 'taken' }});
          }}, {site:?});
          const closed = found.waitForEvent('close');
-         await found.evaluate(() => {{ setTimeout(() => history.back()) }});
+         await found.evaluate(() => {{ setTimeout(() => history.back()) }}).catch(() => {{}});
          await closed;
          'gone'"
     );

@@ -27,11 +27,20 @@ pub(super) const ATTACKS: &[Attack] = &[
         "a condition fails where a page is not on the web",
         conditions_that_an_agent_left_behind_run_in_no_file
     ),
+    attack!(
+        Agent,
+        "sends code to a tab without a pause while the tab goes to a file, and listens for the name of the file",
+        "the tab is gone for agents when it sets out, and code that arrives in a file ends at once",
+        what_is_under_way_to_a_tab_arrives_in_no_file
+    ),
 ];
 
 /// A file with a script, an empty frame, and one with a document of its own.
-const SECRET: &str = "<title>s3cret</title>s3cret\n<script>\n'of the file';\nlet own = 1;\n</script>\n\
-                      <iframe></iframe><iframe srcdoc='x'></iframe>";
+const SECRET: &str = "<title>s3cret</title><iframe></iframe><script>\n'of the file';\nlet own = 1;\n\
+                      for (let i = 0; i < 3; i += 1) {\nown += i;\n}\n</script>s3cret";
+
+/// The relay takes away what was left when it hears of the file, which is often soon enough by itself.
+const TIMES: usize = 3;
 
 /// Adds a script for new documents that adds to the title of the page around it, wherever it runs.
 const LEAVE: &str = "
@@ -63,12 +72,45 @@ const STOP: &str = "
 
 #[tokio::test]
 async fn scripts_that_an_agent_left_behind_run_in_no_file() {
-    assert_eq!(title_of_file_after(LEAVE).await, "s3cret");
+    for _ in 0..TIMES {
+        assert_eq!(title_of_file_after(LEAVE).await, "s3cret");
+    }
 }
 
 #[tokio::test]
 async fn conditions_that_an_agent_left_behind_run_in_no_file() {
-    assert_eq!(title_of_file_after(STOP).await, "s3cret");
+    for _ in 0..TIMES {
+        assert_eq!(title_of_file_after(STOP).await, "s3cret");
+    }
+}
+
+/// Sends code as fast as it can, until the tab is gone.
+const RACE: &str = "
+    const seen = [];
+    for (const name of ['Network.requestWillBeSent', 'Page.frameStartedNavigating', 'Page.frameNavigated'])
+        cdp.on(name, (event) => { if (JSON.stringify(event).includes('file:')) seen.push(name) });
+    await cdp.send('Network.enable');
+    await cdp.send('Page.enable');
+    let open = true;
+    closed.then(() => { open = false });
+    found.evaluate(() => { setTimeout(() => history.back()) }).catch(() => {});
+    const mark = `location.protocol === 'file:' && (document.title += ' raced')`;
+    while (open) {
+        for (let number = 0; number < 10; number += 1) {
+            cdp.send('Runtime.evaluate', { expression: mark }).catch(() => {});
+            cdp.send('Runtime.callFunctionOn', {
+                functionDeclaration: `() => { ${mark} }`, executionContextId: number + 1,
+            }).catch(() => {});
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    if (seen.length) throw new Error(seen.join());";
+
+#[tokio::test]
+async fn what_is_under_way_to_a_tab_arrives_in_no_file() {
+    for _ in 0..TIMES {
+        assert_eq!(title_of_file_after(RACE).await, "s3cret");
+    }
 }
 
 /// The title of a file to which an agent goes back, in a tab in which it left something. On a page of the
@@ -85,6 +127,15 @@ async fn title_of_file_after(leave: &str) -> Value {
         stage.status_when(url, |status| status.pages.iter().any(shows)).await;
     }
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
+    // What is not kept for later documents has run by now.
+    let see_it_run = match leave {
+        RACE => "const runs = true;",
+        _ => {
+            "await found.reload();
+             const web = found.waitForFunction(() => document.title.includes(' '), null, { timeout: 5000 });
+             const runs = await web.then(() => true, () => false);"
+        }
+    };
     let go_back = format!(
         "let found;
          for (let tries = 0; !found && tries < 200; tries += 1) {{
@@ -92,12 +143,10 @@ async fn title_of_file_after(leave: &str) -> Value {
              if (!found) await new Promise((resolve) => setTimeout(resolve, 50));
          }}
          const cdp = await context.newCDPSession(found);
-         {leave}
-         await found.reload();
-         const web = found.waitForFunction(() => document.title.includes(' '), null, {{ timeout: 5000 }});
-         const runs = await web.then(() => true, () => false);
          const closed = found.waitForEvent('close');
-         await found.evaluate(() => {{ setTimeout(() => history.back()) }});
+         {leave}
+         {see_it_run}
+         await found.evaluate(() => {{ setTimeout(() => history.back()) }}).catch(() => {{}});
          await closed;
          runs"
     );

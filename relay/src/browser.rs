@@ -344,15 +344,15 @@ fn switches(options: &BrowserOptions) -> Vec<OsString> {
     if options.headless {
         switches.extend(["--headless=new", "--disable-gpu"].map(OsString::from));
     }
-    if runs_as_root() {
-        // Chromium refuses to sandbox itself for root.
+    if has_no_sandbox() {
         switches.push("--no-sandbox".into());
     }
     switches
 }
 
-/// `/proc` belongs to the user whose process looks.
-fn runs_as_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+/// Returns whether a browser that is started has no sandbox around its pages: Chromium refuses to sandbox
+/// itself for root.
+#[must_use]
+pub fn has_no_sandbox() -> bool {
+    rustix::process::geteuid().is_root()
 }

@@ -5,8 +5,11 @@ mod attack;
 mod confined_clients;
 mod consent;
 mod extensions;
+mod handshakes;
 mod header_strippers;
+mod left_behind;
 mod native_code;
+mod older_kernels;
 mod one_folder;
 mod other_users;
 mod own_programs;
@@ -30,10 +33,11 @@ up to date. [SECURITY.md](../SECURITY.md) says what is promised against whom.
 ";
 
 /// The files of this folder, and what each attacks.
-const PARTS: [(&str, &[Attack]); 14] = [
+const PARTS: [(&str, &[Attack]); 17] = [
     ("web_pages", web_pages::ATTACKS),
     ("header_strippers", header_strippers::ATTACKS),
     ("extensions", extensions::ATTACKS),
+    ("handshakes", handshakes::ATTACKS),
     ("takeovers", takeovers::ATTACKS),
     ("one_folder", one_folder::ATTACKS),
     ("other_users", other_users::ATTACKS),
@@ -41,9 +45,11 @@ const PARTS: [(&str, &[Attack]); 14] = [
     ("own_programs", own_programs::ATTACKS),
     ("own_socket", own_socket::ATTACKS),
     ("native_code", native_code::ATTACKS),
+    ("older_kernels", older_kernels::ATTACKS),
     ("agents", agents::ATTACKS),
     ("surroundings", surroundings::ATTACKS),
     ("confined_clients", confined_clients::ATTACKS),
+    ("left_behind", left_behind::ATTACKS),
     ("consent", consent::ATTACKS),
 ];
 

@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use end_to_end::{Agent, Sdk, Stage, resident_memory};
+use relay::server::RelayOptions;
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -19,6 +20,12 @@ const MEMORY: f64 = 40.0;
 
 /// The limit of what a warm call takes beyond Playwright's own time, in milliseconds.
 const OVERHEAD: f64 = 20.0;
+
+/// The number of sessions that are begun on each side; a relay has no more than 32.
+const STARTS: usize = 15;
+
+/// The limit of the time by which the boundary delays the start of a sandbox, in milliseconds.
+const BOUNDARY: f64 = 50.0;
 
 /// The limit of the delay after which code that overruns its limit is answered, in milliseconds.
 const LATE: f64 = 1000.0;
@@ -65,6 +72,45 @@ async fn main() {
     over_http.end().await;
     agent.end().await;
     stage.end().await;
+
+    let (with, without) = sandbox_starts().await;
+    println!(
+        "first execute of a session: {with:.0} ms inside of the boundary, {without:.0} ms without it \
+         (medians of {STARTS}; limit {BOUNDARY} besides)"
+    );
+    assert!(with - without < BOUNDARY, "the boundary takes too long");
+}
+
+/// Measures the first calls of new sessions, with the boundary and without, in turn.
+async fn sandbox_starts() -> (f64, f64) {
+    let mut stages = Vec::new();
+    for is_confined in [true, false] {
+        let mut stage = Stage::without_relay().await;
+        let mut executor = stage.executor();
+        executor.launcher.take_if(|_| !is_confined);
+        stage.start_relay_as(RelayOptions { executor, ..RelayOptions::default() }).await;
+        stage.status_when("the extension to connect", |status| status.connected).await;
+        stage.control_tab().await;
+        let agent = stage.agent_over_http(Sdk::TypeScript);
+        stages.push((stage, agent, Vec::new()));
+    }
+    for number in 0..STARTS {
+        for (_, agent, took) in &mut stages {
+            let call = json!({ "session": format!("s{number}"), "code": "1+1" });
+            let start = Instant::now();
+            let answer = agent.call("execute", call).await;
+            took.push(start.elapsed());
+            assert!(answer.text.contains('2'), "{answer:?}");
+        }
+    }
+    let mut medians = Vec::new();
+    for (stage, agent, mut took) in stages {
+        took.sort();
+        medians.push(milliseconds(took[STARTS / 2]));
+        agent.end().await;
+        stage.end().await;
+    }
+    (medians[0], medians[1])
 }
 
 async fn median(agent: &mut Agent, code: &str) -> f64 {

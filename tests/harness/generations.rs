@@ -10,5 +10,5 @@ mod released;
 mod scene;
 
 pub(crate) use extension::{RELEASED_ID, extension};
-pub use pair::{Maker, Pair, SCENARIOS};
+pub use pair::{Maker, Pair, SCENARIOS, Trust};
 pub use scene::Scene;

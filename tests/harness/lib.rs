@@ -23,10 +23,10 @@ mod transcripts;
 
 pub use browser::{Colour, DirectBrowser, Screen, built_extension};
 pub use conformance::{CLIENTS, Client};
-pub use generations::{Maker, Pair, SCENARIOS, Scene};
+pub use generations::{Maker, Pair, SCENARIOS, Scene, Trust};
 pub use machine::{
-    Home, TIMEOUT, as_user, compile, may_be_another_user, playwright_core, resident_memory,
-    show_figure,
+    Home, TIMEOUT, as_user, compile, may_be_another_user, own_user, playwright_core,
+    resident_memory, show_figure,
 };
 pub use network::{Answer, Site, http, http_until, tls_proxy};
 pub use raw_peers::{FalseRelay, HeldSocket, RawClient, RawKey, RawRelay, RawTab, Squat, Squatter};

@@ -21,4 +21,4 @@ pub(crate) use limits::LONG_TIMEOUT;
 pub use limits::TIMEOUT;
 pub use processes::resident_memory;
 pub(crate) use processes::{kill, memory, until_none_is_left};
-pub use users::{as_user, may_be_another_user};
+pub use users::{as_user, may_be_another_user, own_user};

@@ -19,10 +19,25 @@ const OPENED: &str = "http:, https:, data:, blob: or about:blank";
 /// What a page of Chrome's says that could not be loaded.
 const FAILED_PAGE: &str = "chrome-error://chromewebdata/";
 
-/// Ends a script for new documents where the document is not for its client. A statement before it,
-/// rather than a block around it, leaves what it declares global; a page cannot replace `location`.
-const ON_THE_WEB: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(location.href)) \
-                          throw new Error('this page is not for this client'); ";
+/// Ends a script for new documents where the document is not for its client. A statement before the
+/// script, rather than a block around it, leaves what the script declares global. What the script declares
+/// is there before the first statement. So this statement calls nothing that has a global name, and names
+/// only `location` and `document`, which nobody can replace. An empty frame has the base of the document
+/// around it, and reaches into that document.
+const ON_THE_WEB: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(location.href) || \
+                          !/^(https?|about|data|blob|chrome-error):/.test(document.baseURI)) throw 0; ";
+
+/// Does the same for the condition of a breakpoint, which is kept for every document that comes into the
+/// tab. There, `location` may be a variable of the page's; if `globalThis` is one, the condition fails.
+const ON_THE_WEB_HERE: &str = "if (!/^(https?|about|data|blob|chrome-error):/.test(globalThis.location.href) || \
+     !/^(https?|about|data|blob|chrome-error):/.test(globalThis.document.baseURI)) throw 0; ";
+
+/// Does the same before an expression.
+const ON_THE_WEB_OR_NOTHING: &str = "/^(https?|about|data|blob|chrome-error):/.test(location.href) && \
+     /^(https?|about|data|blob|chrome-error):/.test(document.baseURI) || (() => { throw 0 })(), ";
+
+/// The parameters of a command.
+type Fields = serde_json::Map<String, serde_json::Value>;
 
 /// The folders that a client may name files in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,15 +114,30 @@ impl Confinement {
     /// Returns the command as Chrome is to get it: a script for new documents runs in those alone
     /// that its client may see.
     pub(crate) fn guarded(command: Command) -> Command {
-        type Fields = serde_json::Map<String, serde_json::Value>;
-        if command.method != "Page.addScriptToEvaluateOnNewDocument" {
-            return command;
+        match command.method.as_str() {
+            "Page.addScriptToEvaluateOnNewDocument" => prefixed(command, "source", ON_THE_WEB),
+            _ => command,
         }
-        let Ok(mut fields) = command.read_params::<Fields>() else { return command };
-        if let Some(serde_json::Value::String(source)) = fields.get_mut("source") {
-            source.insert_str(0, ON_THE_WEB);
+    }
+
+    /// Does the same for code that is to run in a page at once: when the code arrives, the page may be
+    /// another, in which the same names mean other worlds.
+    pub(crate) fn guarded_in_page(command: Command) -> Command {
+        match command.method.as_str() {
+            "Runtime.evaluate" | "Runtime.compileScript" => {
+                prefixed(command, "expression", ON_THE_WEB)
+            }
+            // An object is of one page.
+            "Runtime.callFunctionOn" if !has_field(&command, "objectId") => {
+                prefixed(command, "functionDeclaration", ON_THE_WEB_OR_NOTHING)
+            }
+            _ => command,
         }
-        Command { params: Some(Payload::of(&fields)), ..command }
+    }
+
+    /// Does the same for a breakpoint in a page, whose condition is code.
+    pub(crate) fn guarded_breakpoint(command: Command) -> Command {
+        prefixed(command, "condition", ON_THE_WEB_HERE)
     }
 
     fn holds(&self, file: &Path) -> bool {
@@ -134,6 +164,22 @@ fn is_opened(url: &str) -> bool {
         "blob" => ["http:", "https:", "null/"].iter().any(|origin| rest.starts_with(origin)),
         _ => false,
     }
+}
+
+/// Returns whether a command has a field that is not null.
+fn has_field(command: &Command, field: &str) -> bool {
+    let fields = command.read_params::<Fields>();
+    fields.is_ok_and(|fields| fields.get(field).is_some_and(|value| !value.is_null()))
+}
+
+/// Returns the command with a statement before the code in one of its fields.
+fn prefixed(command: Command, field: &str, statement: &str) -> Command {
+    let Ok(mut fields) = command.read_params::<Fields>() else { return command };
+    match fields.get_mut(field) {
+        Some(serde_json::Value::String(code)) if !code.is_empty() => code.insert_str(0, statement),
+        _ => return command,
+    }
+    Command { params: Some(Payload::of(&fields)), ..command }
 }
 
 fn not_opened(url: &str) -> Error {

@@ -132,6 +132,11 @@ impl Executor {
         self.0.environment.launcher().status().await
     }
 
+    /// Returns whether sandboxes run that the system does not keep from the relay's port.
+    pub(crate) fn reach_the_relay(&self) -> bool {
+        self.0.environment.launcher().running().reach_the_relay()
+    }
+
     /// Returns whether a sandbox holds the other end of a connection by its inode. Only sandboxes that
     /// the system does not keep from the relay's port are looked at.
     pub(crate) fn holds_socket(&self, inode: u64) -> bool {

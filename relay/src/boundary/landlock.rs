@@ -4,8 +4,8 @@ use std::path::Path;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
-    PathFd, PathFdError, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
-    RulesetStatus, Scope,
+    PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    Scope,
 };
 
 use super::{Policy, Ports};
@@ -19,8 +19,6 @@ const NEWEST: u8 = 9;
 pub(super) enum LandlockError {
     #[error("Landlock's rules cannot be made: {0}")]
     Rules(#[from] RulesetError),
-    #[error("a path cannot be opened: {0}")]
-    Path(#[from] PathFdError),
 }
 
 /// Rules that are ready to be applied: all that they name is open.
@@ -100,5 +98,7 @@ fn open(
     abi: ABI,
 ) -> Result<RulesetCreated, LandlockError> {
     let known = if path.is_dir() { AccessFs::from_all(abi) } else { AccessFs::from_file(abi) };
-    Ok(rules.add_rule(PathBeneath::new(PathFd::new(path)?, access & known))?)
+    // What cannot be opened here stays closed to the code, which is no reason to leave the rest open.
+    let Ok(path) = PathFd::new(path) else { return Ok(rules) };
+    Ok(rules.add_rule(PathBeneath::new(path, access & known))?)
 }

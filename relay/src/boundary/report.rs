@@ -38,7 +38,10 @@ impl Boundary {
     /// Returns whether code may be run in it where the user wants a boundary.
     pub(crate) fn is_whole(&self, network: &AgentsNetwork) -> bool {
         let has_calls = self.seccomp || self.seatbelt;
-        let has_ports = self.has_ports() || self.seatbelt || *network == AgentsNetwork::All;
+        // A profile of macOS closes all other ports, or none.
+        let has_ports = self.has_ports()
+            || *network == AgentsNetwork::All
+            || (self.seatbelt && *network == AgentsNetwork::None);
         self.has_files() && has_calls && has_ports
     }
 
@@ -117,6 +120,9 @@ mod tests {
             assert_eq!(status.is_whole, is_whole, "{landlock} {seccomp} {network}");
             assert_eq!(status.missing.len(), missing, "{status:?}");
         }
+        let seatbelt = Boundary { seatbelt: true, ..Boundary::default() };
+        assert!(!seatbelt.is_whole(&web), "it opens all ports");
+        assert!(seatbelt.is_whole(&AgentsNetwork::None) && seatbelt.is_whole(&AgentsNetwork::All));
         let refusal = boundary(3, true).refusal();
         assert!(refusal.contains("TCP ports: needs Linux 6.7"), "{refusal}");
     }

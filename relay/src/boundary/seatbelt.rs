@@ -49,7 +49,8 @@ pub(crate) fn launch(policy: &Policy, worker_port: u16, relay_ports: &[u16]) -> 
     let mut words: Vec<OsString> = vec![PROGRAM.into()];
     let mut parameter = |name: &str, path: &Path| {
         let mut word = OsString::from(format!("{name}="));
-        word.push(path);
+        // Profiles know no links, and `/etc` is one.
+        word.push(path.canonicalize().as_deref().unwrap_or(path));
         words.extend(["-D".into(), word]);
     };
     if let Some(node) = policy.execute.first() {

@@ -10,6 +10,7 @@ pub(crate) mod caller;
 pub(crate) mod guard;
 pub(crate) mod pairing;
 pub(crate) mod peer;
+pub(crate) mod places;
 pub(crate) mod refusals;
 pub(crate) mod since;
 pub(crate) mod strangers;

@@ -68,14 +68,13 @@ impl RelayServer {
         let browsers = Browsers::new(handle.clone(), status_feed.status.clone());
         let relay_ports = RelayPorts { sandboxes, others: port };
         let executor = Executor::new(&options.executor, relay_ports, browsers, keys.clone());
-        let peers = Arc::new(Peers::new());
+        let peers = Arc::new(Peers::new().with_sandboxes(executor.clone()));
         let users = Arc::new(Users::new(&options.allowed_users));
         let refusals = Arc::new(Refusals::default());
         let policy = Policy::new(&options.host, &options.allowed_hosts, tokens.clone())
             .with_owner(relay_file.as_ref().map(RelayFile::key))
             .with_secret(options.secret.clone(), since)
-            .with_users(Arc::clone(&users), Arc::clone(&refusals))
-            .with_sandboxes(executor.clone());
+            .with_users(Arc::clone(&users), Arc::clone(&refusals));
         let pairing = Arc::new(Pairing::new(options.secret.clone(), options.pairing, port, since));
         let stop_wanted = Arc::new(Notify::new());
         let ipv6_refused = ipv6_refused.map(|error| error.to_string());

@@ -113,19 +113,22 @@ pub fn unpair(home: &Path, folder: &Path) -> Result<(), PairingError> {
 pub fn rotate(home: &Path) -> Result<Vec<PathBuf>, PairingError> {
     Secret::replace(home)?;
     keys::forget_revoked(home).map_err(PairingError::at(home))?;
-    let mut renewed = Vec::new();
+    let (mut renewed, mut failed) = (Vec::new(), None);
     for folder in folders(home) {
         // The user may have removed it, or ended its pairing.
         let Some(port) = read(&folder).filter(|file| !file.unpaired).and_then(|file| file.port)
         else {
             continue;
         };
-        let owner = fs::metadata(folder.join(FILE)).map_err(PairingError::at(&folder))?;
-        pair(home, &folder, port)?;
-        give_to(&folder.join(FILE), owner.uid(), owner.gid())?;
-        renewed.push(folder);
+        match pair(home, &folder, port) {
+            Ok(_) => renewed.push(folder),
+            // The others get theirs: their old ones are good no more.
+            Err(error) => {
+                failed.get_or_insert(error);
+            }
+        }
     }
-    Ok(renewed)
+    failed.map_or(Ok(renewed), Err)
 }
 
 /// Gives a file or folder to a user.
@@ -170,7 +173,7 @@ fn read(folder: &Path) -> Option<PairingFile> {
 
 fn write(path: &Path, file: &PairingFile) -> Result<(), PairingError> {
     let text = serde_json::to_vec(file).map_err(io::Error::other);
-    text.and_then(|text| lists::write_whole(path, &text)).map_err(PairingError::at(path))
+    text.and_then(|text| lists::write_for_owner(path, &text)).map_err(PairingError::at(path))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use end_to_end::Maker::{Ours, Released};
-use end_to_end::{Pair, Results, SCENARIOS};
+use end_to_end::{Pair, Results, SCENARIOS, Scene, Trust, http_until};
 
 /// A test for each pair, and the list of them.
 macro_rules! pairs {
@@ -32,6 +32,35 @@ pairs! {
     our_extension_with_a_released_0_4_relay: Ours, Released("0.4");
     our_extension_with_a_released_0_7_relay: Ours, Released("0.7");
     our_extension_with_our_relay: Ours, Ours;
+}
+
+const OURS: Pair = Pair { extension: Ours, relay: Ours };
+
+#[tokio::test]
+async fn two_that_prove_themselves_do_all_that_others_do() {
+    for trust in [Trust::Paired, Trust::Required] {
+        let results = OURS.run_with(trust, &[]).await;
+        for scenario in SCENARIOS {
+            assert_eq!(
+                results.get(scenario).map(String::as_str),
+                Some("ok"),
+                "{trust:?} {scenario}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_relay_that_requires_proofs_takes_no_extension_of_any_age_without_one() {
+    for extension in [Released("0.4"), Released("0.7"), Ours] {
+        let scene = Scene::set_up_with(Pair { extension, relay: Ours }, Trust::Missing).await;
+        let port = scene.url().rsplit(':').next().unwrap().parse().unwrap();
+        let was_refused = |status: &serde_json::Value| status.to_string().contains("is not paired");
+        http_until(port, "GET /relay/status", was_refused).await;
+        let met = |status: &serde_json::Value| status["connected"] == false;
+        http_until(port, "GET /extension/status", met).await;
+        scene.end().await;
+    }
 }
 
 /// Runs all scenarios with a pair, and keeps its column of the matrix.

@@ -15,7 +15,8 @@ use super::attack::{Attack, attack};
 use crate::behaviour::agents::answers::{failed, ok};
 use downloads::{
     a_download_of_another_extension_s_making_takes_no_file_along,
-    a_made_up_download_takes_the_place_of_no_file,
+    a_made_up_download_takes_the_place_of_no_file, an_extension_with_a_key_replaces_no_file,
+    an_extension_with_a_key_takes_no_file_along_that_is_no_download,
 };
 
 pub(super) const ATTACKS: &[Attack] = &[
@@ -90,6 +91,18 @@ pub(super) const ATTACKS: &[Attack] = &[
         "names a download `.bashrc`, or like a file that is there, so that it is overwritten",
         "refused: an id of a download has to be one, and no file is ever replaced",
         a_made_up_download_takes_the_place_of_no_file
+    ),
+    attack!(
+        SameUser,
+        "has the key of the user's extension, and tells of a download that is an old file, the relay's own, a link, a file with two names, of another user or of another size",
+        "refused: only a regular file that was made since, by this user, is copied; such a one is",
+        an_extension_with_a_key_takes_no_file_along_that_is_no_download
+    ),
+    attack!(
+        SameUser,
+        "has the key of the user's extension, and names a download like a file that is there",
+        "refused: no file is ever replaced",
+        an_extension_with_a_key_replaces_no_file
     ),
     attack!(
         StolenLog,
@@ -189,7 +202,7 @@ async fn no_way_back(stage: &Stage, agent: &mut Agent, tab: &Value, file: &str) 
            document.addEventListener('DOMContentLoaded', () => {{ document.title = 'taken' }});
          }}, {site:?});
          const closed = found.waitForEvent('close');
-         await found.evaluate(() => {{ setTimeout(() => history.back()) }});
+         await found.evaluate(() => {{ setTimeout(() => history.back()) }}).catch(() => {{}});
          await closed;
          'gone'"
     );

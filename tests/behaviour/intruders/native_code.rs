@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use end_to_end::{RawTab, RelayProgram, TIMEOUT, compile};
+use end_to_end::{RawTab, RelayProgram, TIMEOUT, compile, show_figure};
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
@@ -108,7 +108,12 @@ struct Probed {
 }
 
 impl Probed {
-    async fn start(arguments: &[&str]) -> Self {
+    /// Returns `None` where the kernel lacks a part of the boundary, or where the probe is for another machine.
+    async fn start(arguments: &[&str]) -> Option<Self> {
+        if !cfg!(target_arch = "x86_64") || !has_whole_boundary() {
+            show_figure("native code", "not tried: that needs Linux 6.7 and x86-64");
+            return None;
+        }
         let folder = tempfile::tempdir().unwrap();
         let programs = folder.path().join(PROGRAMS);
         fs::create_dir_all(&programs).unwrap();
@@ -118,7 +123,7 @@ impl Probed {
         path.push(std::env::var_os("PATH").unwrap());
         let relay = RelayProgram::start_with(arguments, &[("PATH", OsStr::new(&path))]).await;
         let tab = relay.raw_tab().await;
-        Self { relay, _tab: tab, folder }
+        Some(Self { relay, _tab: tab, folder })
     }
 
     /// Returns what came of each attempt, by its name.
@@ -128,6 +133,13 @@ impl Probed {
         let line = |line: &str| line.rsplit_once(' ').map(|(a, b)| (a.to_owned(), b.to_owned()));
         stdout.lines().filter_map(line).collect()
     }
+}
+
+/// Returns whether this kernel can keep code from files and TCP ports. An older one lacks the second.
+pub(super) fn has_whole_boundary() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.trim().parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(7))
 }
 
 /// Compares each attempt with the errors that it may meet; those that are not named must be refused.
@@ -144,7 +156,7 @@ fn expect(tries: &BTreeMap<String, String>, default: &[&str], others: &[(&str, &
 
 #[tokio::test]
 async fn native_code_reaches_no_file_but_its_own() {
-    let probed = Probed::start(&[]).await;
+    let Some(probed) = Probed::start(&[]).await else { return };
     let home = probed.relay.log_folder();
     let secret = home.join("pairing-probe");
     fs::write(&secret, "secret").unwrap();
@@ -179,7 +191,7 @@ async fn native_code_reaches_no_file_but_its_own() {
 
 #[tokio::test]
 async fn a_node_in_the_home_opens_nothing_beside_it() {
-    let probed = Probed::start(&[]).await;
+    let Some(probed) = Probed::start(&[]).await else { return };
     let process = probed.relay.process();
     for place in [PROGRAMS, ".local/share", ".local"] {
         let secret = probed.folder.path().join(place).join("secret");
@@ -197,7 +209,7 @@ async fn a_node_in_the_home_opens_nothing_beside_it() {
 
 #[tokio::test]
 async fn native_code_starts_and_signals_no_process() {
-    let probed = Probed::start(&[]).await;
+    let Some(probed) = Probed::start(&[]).await else { return };
     let tries = probed.tries(&format!("try=processes;relay={};", probed.relay.process())).await;
     expect(
         &tries,
@@ -217,7 +229,7 @@ async fn native_code_starts_and_signals_no_process() {
 
 #[tokio::test]
 async fn native_code_connects_to_open_ports_only() {
-    let probed = Probed::start(&[]).await;
+    let Some(probed) = Probed::start(&[]).await else { return };
     let tries = probed.tries(&format!("try=sockets;port={};", probed.relay.port())).await;
     expect(
         &tries,
@@ -247,11 +259,11 @@ async fn native_code_connects_to_open_ports_only() {
 
 #[tokio::test]
 async fn native_code_sends_nothing_without_a_network() {
-    let probed = Probed::start(&["--agents-network=none"]).await;
+    let Some(probed) = Probed::start(&["--agents-network=none"]).await else { return };
     let tries = probed.tries(&format!("try=sockets;port={};", probed.relay.port())).await;
     assert_eq!(tries["UDP"], "EAFNOSUPPORT");
     assert_eq!(tries["connect to a web server"], "EACCES");
-    let every = Probed::start(&["--agents-network=all"]).await;
+    let Some(every) = Probed::start(&["--agents-network=all"]).await else { return };
     let tries = every.tries(&format!("try=sockets;port={};", every.relay.port())).await;
     assert_eq!(tries["connect to the relay"], "EACCES", "{tries:?}");
     assert_eq!(tries["connect to the usual relay"], "EACCES");
@@ -260,7 +272,7 @@ async fn native_code_sends_nothing_without_a_network() {
 
 #[tokio::test]
 async fn native_code_has_no_other_doors_of_the_kernel() {
-    let probed = Probed::start(&[]).await;
+    let Some(probed) = Probed::start(&[]).await else { return };
     let tries = probed.tries("try=kernel;").await;
     let not_there: &[&str] = &["ENOSYS"];
     expect(
@@ -281,7 +293,7 @@ async fn native_code_that_calls_as_another_architecture_is_ended() {
     if !cfg!(target_arch = "x86_64") {
         return;
     }
-    let probed = Probed::start(&[]).await;
+    let Some(probed) = Probed::start(&[]).await else { return };
     let (code, _, stderr) = probed.relay.run(&["-e", "try=int80;"]).await;
     assert_eq!(code, Some(1), "{stderr}");
     assert!(stderr.contains("crashed its own process"), "{stderr}");
@@ -289,7 +301,7 @@ async fn native_code_that_calls_as_another_architecture_is_ended() {
 
 #[tokio::test]
 async fn nothing_of_native_code_outlives_its_session_or_the_relay() {
-    let mut probed = Probed::start(&[]).await;
+    let Some(mut probed) = Probed::start(&[]).await else { return };
     for kills_the_relay in [false, true] {
         let tries = probed.tries("try=survive;").await;
         let left = Survivors::of(&probed);

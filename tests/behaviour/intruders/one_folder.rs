@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use end_to_end::{RelayProgram, TIMEOUT, http};
+use end_to_end::{RelayProgram, TIMEOUT, http, may_be_another_user, show_figure};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -15,12 +15,20 @@ use tokio::time::timeout;
 
 use super::attack::{Attack, attack};
 
-pub(super) const ATTACKS: &[Attack] = &[attack!(
-    SameUser,
-    "starts a second browser with the extension's folder of one that runs, and a third with its profile, to have the first one lose its key",
-    "no file of the folder is touched, and the first browser stays connected",
-    a_second_browser_of_a_folder_leaves_it_as_it_is
-)];
+pub(super) const ATTACKS: &[Attack] = &[
+    attack!(
+        OtherUser,
+        "was given the folder of its extension by root (`extension install --for`), and leaves links in it for the next time",
+        "root makes the folder anew, and refuses where others can rename what is above it; a new key goes through no link",
+        root_follows_no_link_in_a_folder_that_it_gave_away
+    ),
+    attack!(
+        SameUser,
+        "starts a second browser with the extension's folder of one that runs, and a third with its profile, to have the first one lose its key",
+        "no file of the folder is touched, and the first browser stays connected",
+        a_second_browser_of_a_folder_leaves_it_as_it_is
+    ),
+];
 
 /// Three browsers are started, on a machine that may have others to start.
 const STARTING: Duration = TIMEOUT.saturating_mul(3);
@@ -56,6 +64,57 @@ async fn a_second_browser_of_a_folder_leaves_it_as_it_is() {
     for browser in [first, second] {
         end(browser).await;
     }
+}
+
+#[tokio::test]
+async fn root_follows_no_link_in_a_folder_that_it_gave_away() {
+    if !may_be_another_user() {
+        show_figure("folders given away", "not tried: only root can give files to another user");
+        return;
+    }
+    let relay = RelayProgram::start().await;
+    let all = tempfile::tempdir_in("/root").or_else(|_| tempfile::tempdir()).unwrap();
+    let folder = all.path().join("extension");
+    let victim = all.path().join("victim");
+    fs::write(&victim, "root's").unwrap();
+    let to = folder.to_str().unwrap();
+    let install = ["extension", "install", "--to", to, "--for", "nobody"];
+    let (code, _, stderr) = relay.run(&install).await;
+    assert_eq!(code, Some(0), "{stderr}");
+    let owner = |path: &Path| fs::symlink_metadata(path).unwrap().uid();
+    let (nobody, key) = (owner(&folder), folder.join("pairing.json"));
+    assert_ne!(nobody, 0);
+
+    // Its owner leaves links where root writes.
+    for name in ["background.js", "manifest.json", "pairing.json"] {
+        fs::remove_file(folder.join(name)).unwrap();
+        symlink(&victim, folder.join(name)).unwrap();
+    }
+    let (code, _, stderr) = relay.run(&install).await;
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "root's");
+    assert_eq!((owner(&victim), owner(&folder), owner(&key)), (0, nobody, nobody));
+    assert!(!fs::symlink_metadata(folder.join("background.js")).unwrap().is_symlink());
+
+    // And in the place of the folder itself, when the key is to be a new one.
+    let (aside, elsewhere) = (all.path().join("aside"), all.path().join("elsewhere"));
+    fs::create_dir(&elsewhere).unwrap();
+    fs::copy(&key, elsewhere.join("pairing.json")).unwrap();
+    fs::rename(&folder, &aside).unwrap();
+    symlink(&elsewhere, &folder).unwrap();
+    std::os::unix::fs::lchown(&folder, Some(nobody), None).unwrap();
+    let before = fs::read(elsewhere.join("pairing.json")).unwrap();
+    // It may say so.
+    relay.run(&["pair", "--rotate"]).await;
+    assert_eq!(fs::read(elsewhere.join("pairing.json")).unwrap(), before);
+
+    // Where the folder above it is not root's alone, root writes nothing.
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    std::os::unix::fs::chown(all.path(), Some(nobody), None).unwrap();
+    let (code, _, stderr) = relay.run(&install).await;
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("could have what is written there go elsewhere"), "{stderr}");
 }
 
 /// Starts a browser, and waits until its tab is under control.

@@ -1,10 +1,11 @@
 //! Other users of the machine at every door of the relay.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use end_to_end::{RelayProgram, as_user, may_be_another_user, show_figure};
+use end_to_end::{RelayProgram, as_user, may_be_another_user, own_user, show_figure};
 use serde_json::Value;
 use socket2::{Domain, SockRef, Socket, Type};
 use tokio::time::Instant;
@@ -236,6 +237,7 @@ async fn a_user_outside_of_the_namespace_is_unknown() {
 async fn thousands_of_sockets_hold_up_nobody() {
     let Some(relay) = relay_of(USER, &AS_USER, &[]).await else { return };
     relay::descriptors::raise_limit();
+    let calm = slowness(relay.port());
     let address = SocketAddr::from(([127, 0, 0, 1], relay.port()));
     let held: Vec<TcpStream> = as_user(NOBODY, || {
         let held = |number: usize| {
@@ -249,16 +251,23 @@ async fn thousands_of_sockets_hold_up_nobody() {
         (0..10_000).map_while(held).collect()
     });
     assert!(held.len() > 500, "{}", held.len());
+    let took = slowness(relay.port());
+    // The machine may be busy with something else.
+    assert!(took < Duration::from_millis(100).max(10 * calm), "{took:?} with {}", held.len());
+}
+
+/// Measures how long a program of the user's waits for an answer, and returns the median of a few.
+fn slowness(port: u16) -> Duration {
     let mut took: Vec<_> = (0..9)
         .map(|_| {
             let start = Instant::now();
-            let ask = || request_from("127.0.0.1", "", relay.port(), "GET /json/version").0;
+            let ask = || request_from("127.0.0.1", "", port, "GET /json/version").0;
             assert_eq!(as_user(USER, ask), 200);
             start.elapsed()
         })
         .collect();
     took.sort();
-    assert!(took[4] < Duration::from_millis(100), "{took:?} with {}", held.len());
+    took[4]
 }
 
 #[tokio::test]
@@ -279,7 +288,7 @@ async fn a_thousand_refusals_are_few_lines_of_log() {
 #[tokio::test]
 async fn idle_sockets_end_and_make_room() {
     let few = ["sh", "-c", "ulimit -n 128; exec \"$@\"", "sh"];
-    let Some(relay) = relay_of(0, &few, &[]).await else { return };
+    let relay = RelayProgram::start_through(&few, own_user(), &[]).await;
     let address = SocketAddr::from(([127, 0, 0, 1], relay.port()));
     let mut kept = connect(address);
     write!(kept, "HEAD / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
@@ -297,8 +306,8 @@ async fn idle_sockets_end_and_make_room() {
 
 #[tokio::test]
 async fn a_wrong_token_takes_its_time() {
-    let token = ["env", "PLAYWRITER_TOKEN=s3cret"];
-    let Some(relay) = relay_of(0, &token, &[]).await else { return };
+    let token = [("PLAYWRITER_TOKEN", OsStr::new("s3cret"))];
+    let relay = RelayProgram::start_with(&[], &token).await;
     for (query, expected, is_slow) in
         [("", 401, false), ("?token=guess", 401, true), ("?token=s3cret", 200, false)]
     {

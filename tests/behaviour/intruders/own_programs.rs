@@ -122,24 +122,35 @@ async fn an_answer_does_not_choose_where_it_is_written() {
     let stage = Stage::without_relay().await;
     let autostart = stage.home().join(".config/autostart");
     std::fs::create_dir_all(&autostart).unwrap();
-    let folder = autostart.clone();
-    let squatter = FalseRelay::start(stage.port(), move |request| {
-        let image = json!({ "data": "W0Rlc2t0b3BdCg==", "mimeType": "image/desktop" });
-        let answer = json!({
-            "session": "default", "text": "", "failed": false, "images": [image], "folder": folder,
+    let outside = "../../.config/autostart";
+    for (session, kind) in
+        [("default", "image/desktop"), ("default", "image/png"), (outside, "image/png")]
+    {
+        let folder = autostart.clone();
+        let squatter = FalseRelay::start(stage.port(), move |request| {
+            let image = json!({ "data": "W0Rlc2t0b3BdCg==", "mimeType": kind });
+            let answer = json!({
+                "session": session, "text": "", "failed": false,
+                "images": [image], "folder": folder,
+            });
+            async move {
+                let is_version = request.starts_with("GET /version");
+                (200, if is_version { POSING.to_owned() } else { answer.to_string() })
+            }
         });
-        async move {
-            let is_version = request.starts_with("GET /version");
-            (200, if is_version { POSING.to_owned() } else { answer.to_string() })
+        let squatter = squatter.await;
+        let url = stage.url();
+        let host = [("PLAYWRITER_HOST", OsStr::new(&url))];
+        let (code, stdout, stderr) = stage.run_with(&["-e", "1"], &host).await;
+        if kind == "image/desktop" {
+            assert_eq!((code, &*stdout), (Some(2), ""), "{stderr}");
+            assert!(stderr.contains("is not saved"), "{stderr}");
+        } else if session == "default" {
+            assert!(stdout.ends_with(".png") && !stdout.contains("autostart"), "{stdout} {stderr}");
         }
-    });
-    let _squatter = squatter.await;
-    let url = stage.url();
-    let host = [("PLAYWRITER_HOST", OsStr::new(&url))];
-    let (code, stdout, stderr) = stage.run_with(&["-e", "1"], &host).await;
-    assert_eq!((code, &*stdout), (Some(2), ""), "{stderr}");
-    assert!(stderr.contains("is not saved"), "{stderr}");
-    assert_eq!(std::fs::read_dir(&autostart).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(&autostart).unwrap().count(), 0, "{kind}: {stdout} {stderr}");
+        squatter.leave().await;
+    }
     stage.end().await;
 }
 

@@ -12,6 +12,7 @@ use tokio::process::Child;
 use tokio::task::JoinHandle;
 
 use super::attack::{Attack, attack};
+use super::native_code::has_whole_boundary;
 
 pub(super) const ATTACKS: &[Attack] = &[
     attack!(
@@ -34,6 +35,10 @@ const WITH_ETC: [&str; 6] =
 
 #[tokio::test]
 async fn a_script_in_the_place_of_node_is_seen_through() {
+    if !has_whole_boundary() {
+        show_figure("Node.js", "not tried: `--sandbox=required` needs Linux 6.7");
+        return;
+    }
     let stage = Stage::without_relay().await;
     let folder = stage.home().join(".volta/bin");
     fs::create_dir_all(&folder).unwrap();
@@ -70,6 +75,10 @@ const CALLS: &str = "
 
 #[tokio::test]
 async fn every_node_that_is_given_runs_code_inside_of_the_boundary() {
+    if !has_whole_boundary() {
+        show_figure("Node.js", "not tried: `--sandbox=required` needs Linux 6.7");
+        return;
+    }
     let stage = Stage::without_relay().await;
     let found = Command::new("sh").args(["-c", "command -v node"]).output().unwrap().stdout;
     let found = String::from_utf8(found).unwrap();

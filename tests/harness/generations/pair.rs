@@ -33,6 +33,19 @@ pub struct Pair {
     pub relay: Maker,
 }
 
+/// Whether the two sides of a pair prove themselves to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The extension has no key, and the relay wants none.
+    Unpaired,
+    /// An extension of ours has a key.
+    Paired,
+    /// As [`Trust::Paired`], and the relay takes no others.
+    Required,
+    /// The relay takes none without a key, and an extension of ours has none either.
+    Missing,
+}
+
 impl Maker {
     /// Returns the name in tables.
     #[must_use]
@@ -56,7 +69,12 @@ impl Pair {
 
     /// Runs the scenarios in a browser of their own. Without words, all of them.
     pub async fn run(self, words: &[String]) -> Results {
-        let mut scene = Scene::set_up(self).await;
+        self.run_with(Trust::Unpaired, words).await
+    }
+
+    /// As [`Pair::run`], for two sides that may have proven themselves.
+    pub async fn run_with(self, trust: Trust, words: &[String]) -> Results {
+        let mut scene = Scene::set_up_with(self, trust).await;
         let (url, site) = (scene.url(), scene.site.url());
         let mut arguments = vec![url.as_str(), site.as_str()];
         arguments.extend(words.iter().map(String::as_str));

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::process::Stdio;
 
 use relay::agents::ExecutorOptions;
-use relay::server::{RelayOptions, RelayServer};
+use relay::server::{PairingMode, RelayOptions, RelayServer};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use super::Maker;
 use super::released::{package, released};
+use super::{Maker, Trust};
 use crate::machine::{TIMEOUT, playwright_core};
 use crate::relay_program::program;
 
@@ -22,14 +22,19 @@ pub(super) enum AnyRelay {
 }
 
 impl AnyRelay {
-    pub(super) async fn start(maker: Maker, port: u16, home: &Path) -> Self {
+    pub(super) async fn start(maker: Maker, trust: Trust, port: u16, home: &Path) -> Self {
         let Maker::Released(version) = maker else {
             let (folder, playwright) = (Some(home.join(".playwriter")), Some(playwright_core()));
             let launcher = Some(program());
             let executor =
                 ExecutorOptions { folder, playwright, launcher, ..ExecutorOptions::default() };
             let secret = Some(home.join(".playwriter"));
-            let options = RelayOptions { port, executor, secret, ..RelayOptions::default() };
+            let pairing = match trust {
+                Trust::Unpaired | Trust::Paired => PairingMode::Auto,
+                Trust::Required | Trust::Missing => PairingMode::Required,
+            };
+            let options =
+                RelayOptions { port, executor, secret, pairing, ..RelayOptions::default() };
             return Self::Ours(RelayServer::start(&options).await.expect("the port is free"));
         };
         let mut node = Command::new("node")

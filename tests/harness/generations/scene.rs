@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::relay::AnyRelay;
-use super::{Maker, Pair, extension};
+use super::{Maker, Pair, Trust, extension};
+use crate::browser::Extension;
 use crate::machine::{Home, LONG_TIMEOUT, playwright_core, until_none_is_left};
 use crate::network::{Site, free_port, http_until};
 use crate::relay_program;
@@ -17,6 +18,7 @@ use crate::scripts::{Agent, Sdk};
 #[derive(Debug)]
 pub struct Scene {
     pair: Pair,
+    trust: Trust,
     /// `None` while it restarts.
     relay: Option<AnyRelay>,
     browser: Browser,
@@ -29,15 +31,24 @@ pub struct Scene {
 impl Scene {
     /// Starts both, without waiting for them to meet.
     pub async fn set_up(pair: Pair) -> Self {
+        Self::set_up_with(pair, Trust::Unpaired).await
+    }
+
+    /// As [`Scene::set_up`], for two sides that may prove themselves.
+    pub async fn set_up_with(pair: Pair, trust: Trust) -> Self {
         let home = Home::new();
         let port = free_port().await;
-        let relay = Some(AnyRelay::start(pair.relay, port, home.path()).await);
-        let loaded = extension(pair, port, home.path());
+        let relay = Some(AnyRelay::start(pair.relay, trust, port, home.path()).await);
+        let has_key = matches!(trust, Trust::Paired | Trust::Required);
+        let loaded = match pair.extension {
+            Maker::Ours if has_key => Extension::paired(home.path(), port),
+            Maker::Ours | Maker::Released(_) => extension(pair, port, home.path()),
+        };
         let browser = loaded.start_browser(home.path(), &[], None).await;
         if pair.extension == Maker::Ours {
             browser.use_relay_port(port).await.expect("the extension takes a port");
         }
-        Self { pair, relay, browser, site: Site::start().await, port, home }
+        Self { pair, trust, relay, browser, site: Site::start().await, port, home }
     }
 
     /// Returns the address at which clients connect.
@@ -100,7 +111,9 @@ impl Scene {
     pub(super) async fn answer(&mut self, question: &Value) -> Value {
         if question["restartRelay"] == true {
             self.stop_relay().await;
-            self.relay = Some(AnyRelay::start(self.pair.relay, self.port, self.home.path()).await);
+            let Self { pair, trust, port, .. } = *self;
+            let relay = AnyRelay::start(pair.relay, trust, port, self.home.path()).await;
+            self.relay = Some(relay);
             return json!({ "value": true });
         }
         let expression = question["worker"].as_str().unwrap_or_default();

@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
 use super::command::{command, program, without_settings};
-use crate::machine::{Home, LONG_TIMEOUT, TIMEOUT, memory, playwright_core};
+use crate::machine::{Home, LONG_TIMEOUT, TIMEOUT, memory, own_user, playwright_core};
 use crate::raw_peers::{RawClient, RawTab};
 
 /// A relay with a HOME of its own. It is killed when it is dropped.
@@ -54,7 +54,9 @@ impl RelayProgram {
         if std::fs::hard_link(program(), &own).is_err() {
             std::fs::copy(program(), &own).expect("a program can be copied");
         }
-        std::os::unix::fs::chown(home.path(), Some(user), Some(user)).expect("root may give");
+        if user != own_user() {
+            std::os::unix::fs::chown(home.path(), Some(user), Some(user)).expect("root may give");
+        }
         let (first, rest) = through.split_first().expect("there is a program");
         let mut command = without_settings(Command::new(first));
         command.args(rest).arg(own).args(["serve", "--port", "0"]).args(arguments);

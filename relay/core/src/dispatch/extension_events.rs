@@ -77,8 +77,12 @@ impl Relay {
                 "Page.frameNavigated" => {
                     self.frame_navigated(connection.target(&extension_session), params, turn);
                 }
+                "Page.frameStartedNavigating" => {
+                    self.navigation_began(connection.target(&extension_session), params, turn);
+                }
                 "Page.downloadWillBegin" => {
                     self.download_began(connection.target(&extension_session), params, turn);
+                    self.navigation_became_download(connection.target(&extension_session), turn);
                 }
                 "Page.downloadProgress" => self.download_progressed(connection, params, turn),
                 "Page.javascriptDialogOpening" => {

@@ -9,6 +9,7 @@ use crate::browser::cookies::is_profile_command;
 use crate::browser::folders;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
+use crate::confinement::Confinement;
 use crate::dispatch::browser_commands::serves_on_target;
 use crate::ids::SessionRef;
 use crate::requests::purpose::Purpose;
@@ -31,6 +32,10 @@ impl Relay {
         if serves_on_target(&command.method) {
             return self.browser_command(session_ref, command, turn);
         }
+        let command = match self.needs_guard(session_ref) {
+            true => Confinement::guarded_in_page(command),
+            false => command,
+        };
         let method = command.method.clone();
         let (domain, name) = method.split_once('.').unwrap_or_default();
         match (method.as_str(), name) {

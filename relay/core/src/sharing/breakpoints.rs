@@ -10,6 +10,7 @@ use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
+use crate::confinement::Confinement;
 use crate::ids::{SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::sharing::dom_breakpoints;
@@ -36,7 +37,7 @@ impl Relay {
     pub(crate) fn breakpoint_command(
         &mut self,
         session_ref: &SessionRef,
-        command: Command,
+        mut command: Command,
         turn: &mut Turn,
     ) {
         let Some(session) = self.target_session_mut(session_ref) else { return };
@@ -53,7 +54,12 @@ impl Relay {
                 }
                 Purpose::Forward
             }
-            set if set.starts_with("Debugger.set") => Purpose::AddBreakpoint,
+            set if set.starts_with("Debugger.set") => {
+                if self.needs_guard(session_ref) {
+                    command = Confinement::guarded_breakpoint(command);
+                }
+                Purpose::AddBreakpoint
+            }
             steers => {
                 let paused_for = (steers != "Debugger.resume").then(|| session_ref.clone());
                 if let Some(target) = self.target_under_mut(session_ref) {

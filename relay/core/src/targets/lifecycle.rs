@@ -103,9 +103,10 @@ impl Relay {
         let may_be_restricted = target.restriction.is_some() || frame.unreachable_url.is_some();
         let has_arrived = target.destination.take().is_some();
         let is_on_web = is_web(frame.unreachable_url.as_ref().unwrap_or(&frame.url));
-        if target.info.url != frame.url || target.is_on_web != is_on_web {
+        if target.info.url != frame.url || target.is_on_web != is_on_web || target.goes_to_file {
             let change = |target: &mut Target| {
                 (target.is_on_web, target.info.url) = (is_on_web, frame.url);
+                target.goes_to_file = false;
             };
             self.change_target(target_ref, change, turn);
             self.revision += 1;

@@ -26,6 +26,8 @@ pub(crate) struct Target {
     pub(crate) destination: Option<String>,
     /// Whether what it has loaded is from the web.
     pub(crate) is_on_web: bool,
+    /// Whether it has begun to load a file, and has not shown the file yet.
+    pub(crate) goes_to_file: bool,
     /// The tab around a page, which only some clients look at.
     pub(crate) tab: Option<TargetId>,
     /// Whether it answers nothing because it has crashed.
@@ -57,6 +59,7 @@ impl Target {
             parent,
             destination: None,
             is_on_web: is_web(&info.url),
+            goes_to_file: false,
             info,
             tab: None,
             is_crashed: false,
@@ -78,7 +81,12 @@ impl Target {
     /// Returns whether it shows the web, by what it has loaded and by what the user is told: an address
     /// that was typed is told before anything of it has come.
     pub(crate) fn shows_web(&self) -> bool {
-        self.is_on_web && is_web(&self.info.url)
+        self.is_on_web && !self.goes_to_file && is_web(&self.info.url)
+    }
+
+    /// Returns whether it is a worker target of any kind, or a worklet.
+    pub(crate) fn is_worker(&self) -> bool {
+        ["worker", "worklet"].iter().any(|kind| self.info.kind.ends_with(kind))
     }
 
     pub(crate) fn is_service_worker(&self) -> bool {

@@ -2,8 +2,11 @@
 //! whatever way, ends the sessions of such clients before they hear of it. For the others, a tab is a
 //! tab.
 
+use serde::Deserialize;
+use shared_protocol::{Payload as _, TargetId};
+
 use crate::Relay;
-use crate::cdp::payload::TargetInfo;
+use crate::cdp::payload::{Payload, TargetInfo};
 use crate::cdp::target_domain::{InfoEvent, TargetDestroyed};
 use crate::ids::{ClientId, ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
 use crate::sessions::model::Session;
@@ -18,6 +21,13 @@ impl Relay {
 
     pub(crate) fn is_confined(&self, client: ClientId) -> bool {
         self.clients.get(client).is_some_and(|client| client.confinement.is_some())
+    }
+
+    /// Returns whether the code of a session needs a guard: the session is of a confined client, over a
+    /// page or a frame. A worker target is one script for as long as it lives, and has no document.
+    pub(crate) fn needs_guard(&self, session_ref: &SessionRef) -> bool {
+        self.is_confined(session_ref.client)
+            && !self.target_under(session_ref).is_some_and(Target::is_worker)
     }
 
     pub(crate) fn shows_web(&self, target_ref: TargetRef<'_>) -> bool {
@@ -43,6 +53,42 @@ impl Relay {
             (true, false) => self.hide_from_confined(target_ref, turn),
             (false, true) => self.show_to_confined(target_ref, turn),
             (true, true) | (false, false) => {}
+        }
+    }
+
+    /// `Page.frameStartedNavigating`. Commands to a tab that goes to a file could arrive in the file, so the
+    /// tab is gone for confined clients as soon as it sets out.
+    pub(crate) fn navigation_began(
+        &mut self,
+        target_ref: TargetRef<'_>,
+        params: &Payload,
+        turn: &mut Turn,
+    ) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Began {
+            frame_id: TargetId,
+            url: String,
+        }
+
+        let Ok(Began { frame_id, url }) = params.read() else { return };
+        let goes_to_file = ["file:", "view-source:"].iter().any(|kind| url.starts_with(kind));
+        let is_main = |target: &&mut Target| target.info.target_id == frame_id;
+        let target = self.target_mut(target_ref).filter(is_main);
+        if target.is_some_and(|target| target.goes_to_file != goes_to_file) {
+            let change = |target: &mut Target| target.goes_to_file = goes_to_file;
+            self.change_target(target_ref, change, turn);
+        }
+    }
+
+    /// Shows a tab again whose file Chrome downloads: nothing of such a file is shown.
+    pub(crate) fn navigation_became_download(
+        &mut self,
+        target_ref: TargetRef<'_>,
+        turn: &mut Turn,
+    ) {
+        if self.target(target_ref).is_some_and(|target| target.goes_to_file) {
+            self.change_target(target_ref, |target| target.goes_to_file = false, turn);
         }
     }
 

@@ -226,6 +226,11 @@ impl Running {
         Registered { process, running: self.clone() }
     }
 
+    /// Returns whether sandboxes run that the system does not keep from the relay's ports.
+    pub(crate) fn reach_the_relay(&self) -> bool {
+        self.lock().values().any(|has_ports| !has_ports)
+    }
+
     /// Returns whether a sandbox that the system does not keep from the relay's ports holds a socket.
     pub(crate) fn holds_socket(&self, inode: u64) -> bool {
         let name = format!("socket:[{inode}]");

@@ -98,6 +98,10 @@ impl Start {
         drop(progress);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, relay.port()));
         let end = interrupted();
+        if browser::has_no_sandbox() {
+            say("warning: Chromium has no sandbox around pages when root starts it; run this as \
+                 another user, or open only pages that you trust");
+        }
         say(&format!(
             "relay     http://{address}{already}\n\
              browser   {program}{mode}\n\

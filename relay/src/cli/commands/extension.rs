@@ -90,6 +90,7 @@ impl Install {
             Some(folder) => std::path::absolute(folder)?,
             None => folder()?,
         };
+        make_ours(&folder)?;
         let is_new = bundled::install(&folder)?;
         let home = home_folder()?;
         if self.unpaired {
@@ -124,14 +125,55 @@ fn give_to(folder: &Path, user: &str) -> anyhow::Result<()> {
     give_all_to(folder, uid, gid)
 }
 
+/// Gives a folder away after what is in it: the new owner could put something else there.
 fn give_all_to(path: &Path, uid: u32, gid: u32) -> anyhow::Result<()> {
-    pairing::give_to(path, uid, gid).context("hint: only root can give files to another user")?;
     if std::fs::symlink_metadata(path)?.is_dir() {
         for entry in std::fs::read_dir(path)? {
             give_all_to(&entry?.path(), uid, gid)?;
         }
     }
+    pairing::give_to(path, uid, gid).context("hint: only root can give files to another user")?;
     Ok(())
+}
+
+/// Sees to it that nobody else owns a folder that is to be written: links in it would lead what is
+/// written elsewhere. Root takes such a folder away, so that it is made anew.
+fn make_ours(folder: &Path) -> anyhow::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(folder) else { return Ok(()) };
+    // A link is of the one who made it, and may be the user's own.
+    let own = rustix::process::geteuid().as_raw();
+    if [own, 0].contains(&found.uid()) {
+        return Ok(());
+    }
+    let owner = found.uid();
+    let is_safe = own == 0 && folder.ancestors().skip(1).all(is_roots_alone);
+    if !is_safe {
+        bail!(
+            "{} is the folder of user {owner}, who could have what is written there go elsewhere\n\n\
+             hint: choose a folder that is yours; root may give one to a user with --for, if all \
+             folders above it are root's",
+            folder.display()
+        );
+    }
+    let mut away = folder.as_os_str().to_owned();
+    away.push(format!(".old-{}", std::process::id()));
+    std::fs::rename(folder, &away)?;
+    match found.is_dir() {
+        true => std::fs::remove_dir_all(&away)?,
+        false => std::fs::remove_file(&away)?,
+    }
+    Ok(())
+}
+
+/// Returns whether nobody but root can rename or replace what is root's in a folder.
+fn is_roots_alone(folder: &Path) -> bool {
+    const WRITABLE: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    std::fs::symlink_metadata(folder).is_ok_and(|found| {
+        found.is_dir()
+            && found.uid() == 0
+            && (found.mode() & WRITABLE == 0 || found.mode() & STICKY != 0)
+    })
 }
 
 /// What the user is to know about a key that is not among their own files.
@@ -161,7 +203,10 @@ fn clicks(folder: &Path, is_new: bool) -> String {
          1. open chrome://extensions and turn on \"Developer mode\"\n  \
          2. click \"Load unpacked\" and choose {}\n     \
          (loaded before: click the round arrow on its card)\n  \
-         3. click the Playwriter icon on a tab that you want to hand over",
+         3. click the Playwriter icon on a tab that you want to hand over\n\
+         \n\
+         Chrome lets an extension that is loaded like this read the files that its tabs show. If your \
+         programs need none, switch \"Allow access to file URLs\" off on its card.",
         folder.display()
     )
 }

@@ -23,7 +23,6 @@ use super::refusals::{Kind, Refusals};
 use super::since::Since;
 use super::tokens::Tokens;
 use super::users::Users;
-use crate::agents::Executor;
 use crate::trust::Token;
 use crate::trust::proof::Nonce;
 use crate::trust::secret::Secret;
@@ -54,8 +53,6 @@ pub(crate) struct Policy {
     refusals: Arc<Refusals>,
     /// Whether an extension on Windows has proven itself.
     proven_on_windows: Arc<AtomicBool>,
-    /// Whose sandboxes may have to be kept out.
-    sandboxes: Option<Executor>,
 }
 
 /// Why a request was not let in.
@@ -106,18 +103,12 @@ impl Policy {
             users: Arc::new(Users::new(&[])),
             refusals: Arc::default(),
             proven_on_windows: Arc::default(),
-            sandboxes: None,
         }
     }
 
     /// Serves these users too, and notes who was refused.
     pub(crate) fn with_users(self, users: Arc<Users>, refusals: Arc<Refusals>) -> Self {
         Self { users, refusals, ..self }
-    }
-
-    /// Refuses the sandboxes of agents' code, where the system does not keep them from this port.
-    pub(crate) fn with_sandboxes(self, executor: Executor) -> Self {
-        Self { sandboxes: Some(executor), ..self }
     }
 
     /// Opens [`Access::Owner`] to whoever shows the key.
@@ -143,7 +134,10 @@ impl Policy {
     /// Decides, and says in the log whom it refused. The query may hold a token, so it is left out.
     pub(crate) async fn admit(&self, access: Access, caller: &Caller) -> Result<(), Rejection> {
         let Err(refusal) = self.check(access, caller) else {
-            caller.remote.has_shown_something();
+            // The access of `Pairing` and `Hello` is everybody's, which shows nothing about the caller.
+            if !access.is_open_to_other_users() || self.is_known(&caller.remote) {
+                caller.remote.has_shown_something();
+            }
             return Ok(());
         };
         let Refusal { status, reason, is_guess } = &refusal;
@@ -182,11 +176,7 @@ impl Policy {
 
     /// Refuses other users of this machine.
     fn check_user(&self, access: Access, caller: &Caller) -> Result<(), Refusal> {
-        let inode = caller.remote.identity.inode.map(u64::from);
-        if inode
-            .zip(self.sandboxes.as_ref())
-            .is_some_and(|(it, sandboxes)| sandboxes.holds_socket(it))
-        {
+        if caller.remote.identity.is_agents {
             return Err(forbidden("agents' code may not connect to the relay by itself"));
         }
         let User::Other(uid) = caller.remote.identity.user else { return Ok(()) };

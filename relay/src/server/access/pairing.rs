@@ -14,12 +14,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
+use super::places::Places;
 use super::since::Since;
 use crate::trust::pairing as files;
 
-/// How many handshakes may be unfinished at once: of this user, and of all others together.
+/// How many extensions whose keys are known may be proving themselves at once: of this user, and of all
+/// others together. The oldest makes room.
 const MAX_OURS: usize = 64;
 const MAX_OTHERS: usize = 8;
+
+/// How many refused extensions are told so at once; the others are cut off.
+const MAX_REFUSED: usize = 32;
 
 /// How often it is looked whether the key of a connected extension is still good.
 const KEY_CHECK_INTERVAL: Duration = Duration::from_secs(5);
@@ -52,8 +57,9 @@ pub(crate) struct Pairing {
     /// Where the relay listens, which is part of every proof.
     pub(crate) port: u16,
     pub(crate) listening: Since,
-    ours: Arc<Semaphore>,
-    others: Arc<Semaphore>,
+    ours: Places,
+    others: Places,
+    goodbyes: Arc<Semaphore>,
     refused: Mutex<Refused>,
 }
 
@@ -76,8 +82,9 @@ impl Pairing {
             mode,
             port,
             listening,
-            ours: Arc::new(Semaphore::new(MAX_OURS)),
-            others: Arc::new(Semaphore::new(MAX_OTHERS)),
+            ours: Places::new(MAX_OURS),
+            others: Places::new(MAX_OTHERS),
+            goodbyes: Arc::new(Semaphore::new(MAX_REFUSED)),
             refused: Mutex::default(),
         }
     }
@@ -133,9 +140,13 @@ impl Pairing {
         self.note(|refused| &mut refused.unknown_key, "its key is not known");
     }
 
-    pub(crate) fn place(&self, is_of_this_user: bool) -> Option<OwnedSemaphorePermit> {
-        let places = if is_of_this_user { &self.ours } else { &self.others };
-        Arc::clone(places).try_acquire_owned().ok()
+    pub(crate) fn places(&self, is_of_this_user: bool) -> &Places {
+        if is_of_this_user { &self.ours } else { &self.others }
+    }
+
+    /// Takes a place among the extensions that are told why they are refused.
+    pub(crate) fn goodbye(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.goodbyes).try_acquire_owned().ok()
     }
 
     /// Completes when the key of a connected extension is not good any more.

@@ -18,6 +18,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::agents::Executor;
 use crate::system::users::own_user;
 #[cfg(target_os = "linux")]
 use netlink::Netlink;
@@ -47,11 +48,13 @@ pub(crate) struct Identity {
     pub(crate) user: User,
     /// Its inode, by which the process that has it can be found.
     pub(crate) inode: Option<u32>,
+    /// Whether a sandbox of agents' code has it, or may have had it.
+    pub(crate) is_agents: bool,
 }
 
 impl Identity {
     /// Somebody of whom nothing is known.
-    pub(crate) const UNKNOWN: Self = Self { user: User::Unknown, inode: None };
+    pub(crate) const UNKNOWN: Self = Self { user: User::Unknown, inode: None, is_agents: false };
 }
 
 /// The other end of one connection, for all requests on it.
@@ -81,7 +84,7 @@ impl Remote {
     /// A program of this user at the socket in the user's own folder. What it dials stands for the
     /// relay's port.
     pub(crate) fn own_socket(local: SocketAddr, shown: Standing) -> Self {
-        let identity = Identity { user: User::Own, inode: None };
+        let identity = Identity { user: User::Own, inode: None, is_agents: false };
         let allowance = Allowance::default();
         Self { address: None, local: Some(local), identity, shown, allowance }
     }
@@ -196,6 +199,8 @@ pub(crate) struct Peers {
     lookups: AtomicU64,
     from_windows: AtomicU64,
     unknown: AtomicU64,
+    /// The executor whose sandboxes may have to be kept out.
+    sandboxes: Option<Executor>,
 }
 
 impl Peers {
@@ -212,7 +217,14 @@ impl Peers {
             lookups: AtomicU64::new(0),
             from_windows: AtomicU64::new(0),
             unknown: AtomicU64::new(0),
+            sandboxes: None,
         }
+    }
+
+    /// Tells the connections of the sandboxes of agents' code apart, where the system does not keep them
+    /// from the relay's port.
+    pub(crate) fn with_sandboxes(self, executor: Executor) -> Self {
+        Self { sandboxes: Some(executor), ..self }
     }
 
     /// The user of this relay.
@@ -242,7 +254,8 @@ impl Peers {
             return Identity::UNKNOWN;
         }
         self.lookups.fetch_add(1, Ordering::Relaxed);
-        let identity = self.identity(self.row(remote, local).await);
+        let mut identity = self.identity(self.row(remote, local).await);
+        identity.is_agents = self.is_agents(identity, remote, local).await;
         let count = match identity.user {
             User::Windows => Some(&self.from_windows),
             User::Unknown => Some(&self.unknown),
@@ -252,6 +265,20 @@ impl Peers {
             count.fetch_add(1, Ordering::Relaxed);
         }
         identity
+    }
+
+    /// Returns whether a sandbox has the other end of a connection, or may have had it. This is looked up
+    /// once, before anything is read: what was sent stays when its sender has closed.
+    async fn is_agents(&self, peer: Identity, remote: SocketAddr, local: SocketAddr) -> bool {
+        let Some((sandboxes, inode)) = self.sandboxes.as_ref().zip(peer.inode) else {
+            return false;
+        };
+        if !sandboxes.reach_the_relay() {
+            return false;
+        }
+        // A peer that has closed it meanwhile may have been a sandbox.
+        sandboxes.holds_socket(u64::from(inode))
+            || self.identity(self.row(remote, local).await).inode != peer.inode
     }
 
     #[cfg(target_os = "linux")]
@@ -282,7 +309,7 @@ impl Peers {
             User::Root | User::Unknown if self.is_wsl => User::Windows,
             User::Own | User::Root | User::Other(_) | User::Unknown | User::Windows => user,
         };
-        Identity { user, inode: row.map(|row| row.inode) }
+        Identity { user, inode: row.map(|row| row.inode), is_agents: false }
     }
 
     #[cfg(not(target_os = "linux"))]

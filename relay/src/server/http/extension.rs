@@ -111,16 +111,12 @@ fn knocked(
     ws: Ws,
     Entry { knock, user_agent, remote, policy }: Entry,
 ) -> Response {
-    let Some(place) = pairing.place(policy.is_known(&remote)) else {
-        let reason = "too many extensions are proving themselves";
-        return text(StatusCode::SERVICE_UNAVAILABLE, reason).into_response();
-    };
     let (handle, pairing) = (handle.clone(), Arc::clone(pairing));
     let upgraded = upgraded(ws, MAX_MESSAGE, move |socket| async move {
         // What is longer would have to be kept before it could be refused.
         remote.allowance().limit(MAX_UNPROVEN);
-        let proven = handshake::shake(socket, &knock, &pairing).await;
-        drop(place);
+        let places = pairing.places(policy.is_known(&remote));
+        let proven = handshake::shake(socket, &knock, &pairing, places).await;
         let Some(Proven { socket, hello }) = proven else { return };
         remote.allowance().lift();
         policy.extension_proved_itself(&remote);

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use warp::ws::{Message, WebSocket};
 
 use crate::server::access::pairing::Pairing;
+use crate::server::access::places::Places;
 use crate::trust::pairing as files;
 use crate::trust::pairing::Known;
 
@@ -30,18 +31,24 @@ pub(crate) struct Proven {
 
 /// Proves this relay to an extension, and lets it prove itself. `None` if it has not, or if it came with
 /// a code: then it has a key, with which it comes again.
+///
+/// Only an extension whose key is known takes a place, and gives it back before it is told that it is
+/// refused.
 pub(crate) async fn shake(
     mut socket: WebSocket,
     knock: &Knock,
     pairing: &Pairing,
+    places: &Places,
 ) -> Option<Proven> {
     let Some(known) = look_up(pairing, knock).await else {
         pairing.unknown_key();
+        let _goodbye = pairing.goodbye()?;
         let error = Some(UNKNOWN_KEY.to_owned());
         say(&mut socket, RelayProof { error, ..RelayProof::default() }).await?;
         close(socket, CloseCode::UnknownKey, "this key is not known").await;
         return None;
     };
+    let mut place = places.take();
     let (Known::Key(key) | Known::Code(key)) = known;
     let mut nonce = Nonce([0; 32]);
     getrandom::fill(&mut nonce.0).ok()?;
@@ -50,9 +57,14 @@ pub(crate) async fn shake(
     let proof = Some(prove(&key, &signed));
     let shown = RelayProof { nonce: Some(nonce), listening: Some(listening), proof, error: None };
     say(&mut socket, shown).await?;
-    let answer = answer(&mut socket).await;
+    let answer = tokio::select! {
+        answer = answer(&mut socket) => answer,
+        () = place.wanted() => return None,
+    };
+    drop(place);
     let hello = answer.filter(|answer| is_proven(&key, knock, &nonce, pairing.port, answer));
     let Some(ExtensionProof { hello, .. }) = hello else {
+        let _goodbye = pairing.goodbye()?;
         close(socket, CloseCode::NotProven, "the extension has not proven itself").await;
         return None;
     };

@@ -56,6 +56,15 @@ static int dial6(const char *host, int port) {
     return connect(fd, (void *)&address, sizeof address);
 }
 
+// Asks a relay for its tabs: EACCES if it refuses.
+static int ask(int fd) {
+    const char request[] = "GET /json/list HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    char answer[4096] = { 0 };
+    if (write(fd, request, sizeof request - 1) < 0 || read(fd, answer, sizeof answer - 1) <= 0) return -1;
+    errno = EACCES;
+    return strncmp(answer, "HTTP/1.1 403", 12) ? 0 : -1;
+}
+
 static void sockets(int relay) {
     struct sockaddr_in address = place(relay);
     TRY("connect to the relay", dial(relay));
@@ -290,7 +299,13 @@ int main(int count, char **words) {
         if (!strcmp(what, "processes")) processes(relay);
         if (!strcmp(what, "kernel")) kernel();
         if (!strcmp(what, "survive")) survive();
-        if (!strcmp(what, "dial")) TRY("connect to the relay", dial(port));
+        if (!strcmp(what, "ask")) {
+            struct sockaddr_in address = place(port);
+            int fd = socket(AF_INET, SOCK_STREAM, 0);
+            TRY("connect to the relay", connect(fd, (void *)&address, sizeof address));
+            TRY("ask the relay", ask(fd));
+            TRY("ask the relay again", ask(fd));
+        }
 #ifdef __x86_64__
         // As 32-bit programs call: number 20 is getpid there, and writev here.
         if (!strcmp(what, "int80")) __asm__ volatile("int $0x80" : : "a"(20) : "memory");

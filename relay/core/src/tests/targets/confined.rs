@@ -161,6 +161,67 @@ fn a_script_for_new_documents_runs_only_on_the_web() {
 }
 
 #[test]
+fn a_condition_of_a_breakpoint_runs_only_on_the_web() {
+    let mut script = stage("https://a.example/");
+    script.does(B, "pw-tab-1 4 Debugger.enable", "{}");
+    let set = r#"{"lineNumber":1,"urlRegex":".*","condition":"steal()"}"#;
+    let lines = script.says(B, "pw-tab-1 5 Debugger.setBreakpointByUrl", set);
+    assert!(lines[0].contains("globalThis.location.href"), "{lines:?}");
+    assert!(lines[0].contains("throw 0; steal()"), "{lines:?}");
+    let plain = r#"{"lineNumber":1,"urlRegex":".*"}"#;
+    let lines = script.says(B, "pw-tab-1 6 Debugger.setBreakpointByUrl", plain);
+    assert!(lines[0].ends_with(plain), "{lines:?}");
+    let lines = script.says(A, "pw-tab-1 5 Debugger.setBreakpointByUrl", set);
+    assert!(!lines[0].contains("throw"), "{lines:?}");
+}
+
+#[test]
+fn a_tab_that_sets_out_for_a_file_is_gone_before_it_shows_the_file() {
+    let mut script = stage("https://a.example/");
+    let began = |frame: &str, url: &str| json!({ "frameId": frame, "url": url }).to_string();
+    for (frame, url) in [("T1", "https://b.example/"), ("F", FILE), ("T1", "mailto:me@a.example")] {
+        let lines =
+            script.chrome_says("pw-tab-1", "Page.frameStartedNavigating", &began(frame, url));
+        assert_eq!(told(&lines).len(), 1, "{lines:?}");
+        assert!(!told(&lines)[0].contains("detached"), "{lines:?}");
+    }
+    let lines = script.chrome_says("pw-tab-1", "Page.frameStartedNavigating", &began("T1", FILE));
+    let of_b = told(&lines);
+    assert!(of_b[0].starts_with("B - Target.detachedFromTarget"), "{of_b:?}");
+    assert!(!of_b.iter().any(|line| line.contains("secret")), "{of_b:?}");
+    assert!(lines.iter().any(|line| line.starts_with("A pw-tab-1 Page.frameStartedNavigating")));
+    // It goes elsewhere, before it has arrived.
+    let lines = script.chrome_says(
+        "pw-tab-1",
+        "Page.frameStartedNavigating",
+        &began("T1", "https://b.example/"),
+    );
+    assert!(told(&lines)[0].starts_with("B - Target.targetCreated"), "{lines:?}");
+}
+
+#[test]
+fn code_for_a_page_runs_only_on_the_web() {
+    let mut script = stage("https://a.example/");
+    for (method, params, code) in [
+        ("Runtime.evaluate", r#"{"expression":"steal()"}"#, "throw 0; steal()"),
+        ("Runtime.compileScript", r#"{"expression":"steal()"}"#, "throw 0; steal()"),
+        (
+            "Runtime.callFunctionOn",
+            r#"{"functionDeclaration":"steal","executionContextId":1}"#,
+            "(() => { throw 0 })(), steal",
+        ),
+    ] {
+        let lines = script.says(B, &format!("pw-tab-1 5 {method}"), params);
+        assert!(lines[0].contains(code), "{lines:?}");
+        let lines = script.says(A, &format!("pw-tab-1 5 {method}"), params);
+        assert!(!lines[0].contains("throw"), "{lines:?}");
+    }
+    let of_an_object = r#"{"functionDeclaration":"steal","objectId":"1"}"#;
+    let lines = script.says(B, "pw-tab-1 6 Runtime.callFunctionOn", of_an_object);
+    assert!(!lines[0].contains("throw"), "{lines:?}");
+}
+
+#[test]
 fn downloads_of_other_pages_are_hidden_from_confined_clients() {
     let mut script = stage("https://a.example/");
     let wanted = r#"{"behavior":"allow","downloadPath":"/session","eventsEnabled":true}"#;

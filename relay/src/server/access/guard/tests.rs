@@ -312,7 +312,7 @@ fn caller(headers: &[(&'static str, &str)]) -> Caller {
 }
 
 fn remote(address: &str, user: User) -> Remote {
-    let identity = Identity { user, inode: None };
+    let identity = Identity { user, inode: None, is_agents: false };
     let local = ([127, 0, 0, 1], 19988).into();
     Remote::tcp(address.parse().unwrap(), local, identity, Standing::default())
 }

@@ -140,9 +140,9 @@ fn room(module: &[String]) -> Room {
 
 /// Returns the modules that are compiled for tests only.
 fn test_modules(module: &[String], file: &syn::File) -> Vec<Vec<String>> {
-    let tests = file.items.iter().filter_map(|item| match item {
-        syn::Item::Mod(child) if is_for_tests(&child.attrs) => Some(child.ident.to_string()),
-        _ => None,
+    let tests = file.items.iter().filter_map(|item| {
+        let syn::Item::Mod(child) = item else { return None };
+        is_for_tests(&child.attrs).then(|| child.ident.to_string())
     });
     tests.map(|name| module.iter().cloned().chain([name]).collect()).collect()
 }

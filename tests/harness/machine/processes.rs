@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::time::Instant;
 
 use super::limits::TIMEOUT;
 

@@ -40,7 +40,7 @@ mod target;
 mod windows;
 
 pub use close::CloseCode;
-pub use command::{CdpCommand, InitialTab, Notice, RecordingAction, RelayMessage, WindowMode};
+pub use command::{CdpCommand, InitialTab, Notice, RelayMessage, WindowMode};
 pub use cookies::{CookieAnswers, CookieCalls, CookieFunction, MAX_COOKIE_CALLS};
 pub use downloads::{DownloadId, DownloadQuery, FoundDownload};
 pub use event::{CdpEvent, ExtensionMessage, HelloMessage, LogLevel, LogLine, ParseFailure};

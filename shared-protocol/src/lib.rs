@@ -32,10 +32,10 @@ mod frame;
 mod hello;
 pub mod http;
 mod ids;
+pub mod overrides;
 pub mod pairing;
 mod payload;
 mod permissions;
-mod reset;
 mod target;
 mod windows;
 
@@ -50,7 +50,6 @@ pub use ids::{ExtensionId, RequestId, SessionId, TabId, TargetId};
 pub use object::Extra;
 pub use payload::{Payload, Unreadable};
 pub use permissions::{PermissionName, PermissionRule, PermissionSetting, Permissions};
-pub use reset::reset_commands;
 pub use target::{AttachedToTarget, DetachedFromTarget, TargetInfo};
 pub use windows::{BrowserWindow, TabQuery, WindowChange, WindowQuery, WindowState};
 

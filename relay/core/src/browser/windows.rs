@@ -5,6 +5,7 @@ mod messages;
 
 use serde::Deserialize;
 use serde_json::json;
+use shared_protocol::overrides::Override;
 use shared_protocol::{BrowserWindow, Extra, Payload as _, TargetId, WindowChange};
 
 use crate::Relay;
@@ -17,7 +18,6 @@ use crate::ids::SessionRef;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{Purpose, WindowStep};
 use crate::sessions::model::Kind;
-use crate::settings::overrides::Rule;
 use crate::turn::Turn;
 
 const METRICS: &str = "Emulation.setDeviceMetricsOverride";
@@ -225,7 +225,7 @@ impl Relay {
         height: Option<i64>,
         turn: &mut Turn,
     ) {
-        let Some(rule) = Rule::of(METRICS) else { return };
+        let Some(rule) = Override::of(METRICS) else { return };
         let size = json!({
             "width": width.or(window.content_width).unwrap_or_default(),
             "height": height.or(window.content_height).unwrap_or_default(),

@@ -2,6 +2,7 @@
 //! for the other sessions over the same target go to `sharing` first.
 
 use shared_protocol::LogLevel;
+use shared_protocol::overrides::Override;
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -12,7 +13,6 @@ use crate::cdp::payload::Payload;
 use crate::dispatch::browser_commands::serves_on_target;
 use crate::ids::SessionRef;
 use crate::requests::purpose::Purpose;
-use crate::settings::overrides::Rule;
 use crate::sharing::{dom_breakpoints, tracing};
 use crate::turn::Turn;
 
@@ -119,7 +119,7 @@ impl Relay {
                 let purpose = Purpose::of(&command);
                 self.forward(session_ref, command, &extension_session, purpose, turn);
             }
-            (method, _) => match Rule::of(method) {
+            (method, _) => match Override::of(method) {
                 Some(rule) => self.override_command(session_ref, rule, command, turn),
                 None => {
                     let command = with_own_object_group(session_ref, command);

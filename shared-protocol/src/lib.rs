@@ -22,6 +22,7 @@
 #[macro_use]
 mod object;
 
+pub mod cdp_events;
 mod close;
 mod command;
 mod cookies;

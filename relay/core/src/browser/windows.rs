@@ -11,6 +11,7 @@ use shared_protocol::{BrowserWindow, Extra, Payload as _, TargetId, WindowChange
 use crate::Relay;
 use crate::asker::Asker;
 use crate::browser::windows::messages::{Bounds, WindowMessage, resized};
+use crate::cdp::method::WindowCommand;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
@@ -51,11 +52,12 @@ impl Relay {
     pub(crate) fn window_command(
         &mut self,
         session_ref: &SessionRef,
+        action: WindowCommand,
         command: &Command,
         turn: &mut Turn,
     ) {
         let asker = Asker::new(session_ref, command);
-        match self.window_question(session_ref, command) {
+        match self.window_question(session_ref, action, command) {
             Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
             Err(error) => turn.fail(&asker, error),
         }
@@ -64,14 +66,15 @@ impl Relay {
     fn window_question(
         &self,
         session_ref: &SessionRef,
+        action: WindowCommand,
         command: &Command,
     ) -> Result<(WindowStep, WindowMessage), Error> {
-        match command.method.as_str() {
-            "Browser.getWindowForTarget" => {
+        match action {
+            WindowCommand::Find => {
                 let page = self.page_for_window(session_ref, command)?;
                 Ok((WindowStep::Found, WindowMessage::OfPage(page)))
             }
-            "Browser.setContentsSize" => {
+            WindowCommand::SetContentsSize => {
                 let SetContentsSize { width, height } = command.read_params()?;
                 let page = self.page_for_window(session_ref, command).or_else(|error| {
                     let tab =
@@ -80,12 +83,12 @@ impl Relay {
                 })?;
                 Ok((WindowStep::Resize { width, height }, WindowMessage::OfPage(page)))
             }
-            "Browser.getWindowBounds" => {
+            WindowCommand::GetBounds => {
                 let OneWindow { window_id } = command.read_params()?;
                 self.check_window(session_ref, window_id)?;
                 Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
             }
-            _ => {
+            WindowCommand::SetBounds => {
                 let SetWindowBounds { window_id, bounds } = command.read_params()?;
                 self.check_window(session_ref, window_id)?;
                 let Bounds { left, top, width, height, window_state: state } = bounds;

@@ -27,11 +27,8 @@ const FIND_DOWNLOAD: &str = "findDownload";
 const CANCEL_DOWNLOAD: &str = "cancelDownload";
 const CALL_COOKIES: &str = "callCookies";
 const SET_NOTICE: &str = "setNotice";
-const UPDATE_TAB_GROUP: &str = "updateTabGroup";
 
 type InitialTabs = Understood<{ Feature::InitialTab as u8 }>;
-type Recordings = Understood<{ Feature::Recording as u8 }>;
-type TabGroups = Understood<{ Feature::TabGroups as u8 }>;
 type WindowModes = Understood<{ Feature::WindowMode as u8 }>;
 type Windows = Understood<{ Feature::Windows as u8 }>;
 type PermissionRules = Understood<{ Feature::Permissions as u8 }>;
@@ -147,26 +144,6 @@ pub enum RelayMessage<P> {
     },
     /// Show the user something about this extension.
     SetNotice(Notice<P>, Notices),
-    /// Control a recording of a tab.
-    Recording {
-        /// Names the reply.
-        id: RequestId,
-        /// What to do.
-        action: RecordingAction,
-        /// Which tab, and how.
-        params: Option<P>,
-        /// The extension understands it.
-        proof: Recordings,
-    },
-    /// Name or colour the group around a client's tabs.
-    UpdateTabGroup {
-        /// Names the reply.
-        id: RequestId,
-        /// Which group, and how it should look.
-        params: Option<P>,
-        /// The extension understands it.
-        proof: TabGroups,
-    },
     /// Something this version does not know, or whose parameters it cannot read. With an id, it waits
     /// for an answer.
     Unknown {
@@ -177,33 +154,6 @@ pub enum RelayMessage<P> {
         /// Its parameters, untouched.
         params: Option<P>,
     },
-}
-
-/// What to do with a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum RecordingAction {
-    Start,
-    Stop,
-    Query,
-    Cancel,
-}
-
-impl RecordingAction {
-    const ALL: [Self; 4] = [Self::Start, Self::Stop, Self::Query, Self::Cancel];
-
-    const fn method(self) -> &'static str {
-        match self {
-            Self::Start => "startRecording",
-            Self::Stop => "stopRecording",
-            Self::Query => "isRecording",
-            Self::Cancel => "cancelRecording",
-        }
-    }
-
-    fn of_method(method: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.method() == method)
-    }
 }
 
 wire_object! {
@@ -279,16 +229,9 @@ impl<P: Payload> RelayMessage<P> {
             return Some(Self::SetNotice(params?.read().ok()?, Understood::BY_READER));
         }
         let id = id?;
-        if let Some(action) = RecordingAction::of_method(method) {
-            let params = params.cloned();
-            return Some(Self::Recording { id, action, params, proof: Understood::BY_READER });
-        }
         Some(match method {
             CREATE_INITIAL_TAB => {
                 Self::CreateInitialTab { id, params: params.cloned(), proof: Understood::BY_READER }
-            }
-            UPDATE_TAB_GROUP => {
-                Self::UpdateTabGroup { id, params: params.cloned(), proof: Understood::BY_READER }
             }
             GET_WINDOW => {
                 Self::GetWindow { id, query: params?.read().ok()?, proof: Understood::BY_READER }
@@ -341,8 +284,6 @@ impl<P> RelayMessage<P> {
             Self::FindDownload { .. } | Self::CancelDownload { .. } => Downloads::FEATURE,
             Self::CallCookies { .. } => Cookies::FEATURE,
             Self::SetNotice(..) => Notices::FEATURE,
-            Self::Recording { .. } => Recordings::FEATURE,
-            Self::UpdateTabGroup { .. } => TabGroups::FEATURE,
         }
     }
 }
@@ -388,12 +329,6 @@ impl<P: Serialize> Serialize for RelayMessage<P> {
                 (Some(*id), CALL_COOKIES, Some(ParamsRef::CookieCalls(calls)))
             }
             Self::SetNotice(notice, _) => (None, SET_NOTICE, Some(ParamsRef::Notice(notice))),
-            Self::Recording { id, action, params, .. } => {
-                (Some(*id), action.method(), params.as_ref().map(ParamsRef::Other))
-            }
-            Self::UpdateTabGroup { id, params, .. } => {
-                (Some(*id), UPDATE_TAB_GROUP, params.as_ref().map(ParamsRef::Other))
-            }
             Self::Unknown { id, method, params } => {
                 (*id, method.as_str(), params.as_ref().map(ParamsRef::Other))
             }

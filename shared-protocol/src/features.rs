@@ -14,10 +14,6 @@ pub enum Feature {
     InitialTab,
     /// Says `ready` when it has announced all its tabs.
     InventoryReady,
-    /// `startRecording` and its like
-    Recording,
-    /// `updateTabGroup`
-    TabGroups,
     /// `setWindowMode`
     WindowMode,
     /// `getWindow`, `setWindow` and `activateTab`
@@ -54,19 +50,14 @@ pub struct Understood<const FEATURE: u8>(());
 /// The first two numbers of a version.
 type Release = (u32, u32);
 
-/// The first released version that understands `updateTabGroup`.
-const TAB_GROUPS_SINCE: Release = (0, 7);
-
 /// Where our versions begin: above all those that were released before.
 const OURS_SINCE: Release = (1, 0);
 
 impl Feature {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 10] = [
         Self::InitialTab,
         Self::InventoryReady,
-        Self::Recording,
-        Self::TabGroups,
         Self::WindowMode,
         Self::Windows,
         Self::Permissions,
@@ -81,7 +72,7 @@ impl Feature {
     #[must_use]
     pub const fn capability(self) -> Option<&'static str> {
         match self {
-            Self::InitialTab | Self::Recording | Self::TabGroups => None,
+            Self::InitialTab => None,
             Self::InventoryReady => Some("inventory-ready-v1"),
             Self::WindowMode => Some("window-mode-v1"),
             Self::Windows => Some("windows-v1"),
@@ -100,8 +91,6 @@ impl Feature {
         match self {
             Self::InitialTab => "a first tab",
             Self::InventoryReady => "a list of its tabs",
-            Self::Recording => "recordings",
-            Self::TabGroups => "tab groups of clients",
             Self::WindowMode => "a separate window",
             Self::Windows => "window bounds",
             Self::Permissions => "permissions",
@@ -117,7 +106,7 @@ impl Feature {
     const fn since(self) -> Option<Release> {
         match self {
             // The first versions of ours do not have it: only those that say so.
-            Self::Recording | Self::TabGroups | Self::Pairing | Self::RestrictedTabs => None,
+            Self::Pairing | Self::RestrictedTabs => None,
             Self::InitialTab
             | Self::InventoryReady
             | Self::WindowMode
@@ -146,13 +135,10 @@ impl Features {
     pub fn of(hello: &ExtensionHello) -> Self {
         let version = hello.version.as_deref().filter(|version| !version.is_empty());
         let release = version.and_then(release);
-        let is_ours = release >= Some(OURS_SINCE);
         let told = |feature: Feature| {
             let from_before_ours = match feature {
                 // The first extension that told its version understood these already.
                 Feature::InitialTab => version.is_some(),
-                Feature::Recording => version.is_some() && !is_ours,
-                Feature::TabGroups => release >= Some(TAB_GROUPS_SINCE) && !is_ours,
                 Feature::InventoryReady
                 | Feature::WindowMode
                 | Feature::Windows

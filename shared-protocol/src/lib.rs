@@ -22,6 +22,7 @@
 #[macro_use]
 mod object;
 
+pub mod cdp_events;
 mod close;
 mod command;
 mod cookies;
@@ -32,15 +33,15 @@ mod frame;
 mod hello;
 pub mod http;
 mod ids;
+pub mod overrides;
 pub mod pairing;
 mod payload;
 mod permissions;
-mod reset;
 mod target;
 mod windows;
 
 pub use close::CloseCode;
-pub use command::{CdpCommand, InitialTab, Notice, RecordingAction, RelayMessage, WindowMode};
+pub use command::{CdpCommand, InitialTab, Notice, RelayMessage, WindowMode};
 pub use cookies::{CookieAnswers, CookieCalls, CookieFunction, MAX_COOKIE_CALLS};
 pub use downloads::{DownloadId, DownloadQuery, FoundDownload};
 pub use event::{CdpEvent, ExtensionMessage, HelloMessage, LogLevel, LogLine, ParseFailure};
@@ -50,7 +51,6 @@ pub use ids::{ExtensionId, RequestId, SessionId, TabId, TargetId};
 pub use object::Extra;
 pub use payload::{Payload, Unreadable};
 pub use permissions::{PermissionName, PermissionRule, PermissionSetting, Permissions};
-pub use reset::reset_commands;
 pub use target::{AttachedToTarget, DetachedFromTarget, TargetInfo};
 pub use windows::{BrowserWindow, TabQuery, WindowChange, WindowQuery, WindowState};
 

@@ -7,7 +7,7 @@ use shared_protocol::{ExtensionHello, Feature, Features};
 /// What no version means, but those that say so have.
 const SAID: [Feature; 2] = [Feature::Pairing, Feature::RestrictedTabs];
 
-const RELEASED: [Feature; 2] = [Feature::InitialTab, Feature::Recording];
+const RELEASED: [Feature; 1] = [Feature::InitialTab];
 
 #[test]
 fn an_extension_that_says_nothing_understands_nothing_optional() {
@@ -21,7 +21,7 @@ fn released_extensions_understand_what_they_were_released_with() {
     assert_eq!(of("browser=Chrome&installId=i&v=0.4.0"), RELEASED);
     assert_eq!(
         of("browser=Chrome&installId=i&v=0.7.0&capabilities=inventory-ready-v1"),
-        [Feature::InitialTab, Feature::InventoryReady, Feature::Recording, Feature::TabGroups]
+        [Feature::InitialTab, Feature::InventoryReady]
     );
 }
 
@@ -43,7 +43,7 @@ fn a_newer_one_understands_at_least_what_is_known() {
 #[test]
 fn an_older_one_understands_what_it_says_beyond_its_version() {
     let said = of("v=0.6.2&capabilities=teleport,%20windows-v1,,windows-v2");
-    assert_eq!(said, [Feature::InitialTab, Feature::Recording, Feature::Windows]);
+    assert_eq!(said, [Feature::InitialTab, Feature::Windows]);
     assert_eq!(of("v=next"), RELEASED, "a version may be anything");
 }
 
@@ -59,8 +59,7 @@ fn a_proof_is_to_be_had_only_from_who_understands() {
 }
 
 fn ours() -> Vec<Feature> {
-    let not_asked_for = [Feature::Recording, Feature::TabGroups];
-    Feature::ALL.into_iter().filter(|feature| !not_asked_for.contains(feature)).collect()
+    Feature::ALL.to_vec()
 }
 
 fn of(query: &str) -> Vec<Feature> {

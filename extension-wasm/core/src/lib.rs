@@ -7,6 +7,7 @@
 //! in this list, and calls only their methods.
 
 mod interface;
+mod methods;
 mod state;
 
 mod messages;

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::cdp::method::{Confined, Method};
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 
@@ -65,35 +66,17 @@ struct Dragged {
 impl Confinement {
     /// Returns why a command is not for this client.
     pub(crate) fn refusal(&self, command: &Command) -> Option<Error> {
-        match command.method.as_str() {
-            "Page.navigate"
-            | "Target.createTarget"
-            | "Network.loadNetworkResource"
-            | "Fetch.continueRequest"
-            | "Network.continueInterceptedRequest"
-            | "DOM.setFileInputFiles"
-            | "Input.dispatchDragEvent"
-            | "Browser.setDownloadBehavior"
-            | "Page.setDownloadBehavior" => match command.read_params::<Named>() {
+        match Method::of(&command.method).confined {
+            Confined::Free | Confined::Guard => None,
+            Confined::Names => match command.read_params::<Named>() {
                 Ok(named) => self.refusal_of(named),
                 // Chrome may read what we cannot.
                 Err(error) => Some(error),
             },
-            // The user is to be asked.
-            "Page.setRPHRegistrationMode" | "Page.setSPCTransactionMode" => {
-                Some(Error::server("only the user may answer what Chrome asks here"))
+            Confined::RefuseIf(word, reason) => {
+                mentions(command, word).then(|| Error::server(reason))
             }
-            // They would run in whatever document comes next.
-            "Page.addScriptToEvaluateOnLoad" => {
-                Some(Error::server("use Page.addScriptToEvaluateOnNewDocument here"))
-            }
-            "Page.reload" if mentions(command, "scriptToEvaluateOnLoad") => Some(Error::server(
-                "scriptToEvaluateOnLoad is not available here: use \
-                 Page.addScriptToEvaluateOnNewDocument",
-            )),
-            // A command inside a command.
-            "Target.sendMessageToTarget" => Some(Error::server("use flat sessions here")),
-            _ => None,
+            Confined::Refuse(reason) => Some(Error::server(reason)),
         }
     }
 
@@ -114,9 +97,11 @@ impl Confinement {
     /// Returns the command as Chrome is to get it: a script for new documents runs in those alone
     /// that its client may see.
     pub(crate) fn guarded(command: Command) -> Command {
-        match command.method.as_str() {
-            "Page.addScriptToEvaluateOnNewDocument" => prefixed(command, "source", ON_THE_WEB),
-            _ => command,
+        match Method::of(&command.method).confined {
+            Confined::Guard => prefixed(command, "source", ON_THE_WEB),
+            Confined::Free | Confined::Names | Confined::RefuseIf(..) | Confined::Refuse(_) => {
+                command
+            }
         }
     }
 

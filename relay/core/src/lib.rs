@@ -39,6 +39,7 @@ pub use effect::{Effect, ReportedFile, WantedCopy};
 use ids::CommandNumber;
 pub use ids::{ClientId, ConnectionId};
 pub use input::{ClientHello, Input};
+pub use peers::choice;
 use peers::clients::Clients;
 use peers::extensions::Extensions;
 pub use peers::joining::MAX_CLIENTS;

@@ -2,6 +2,8 @@
 //! extension understands, and what happens while an extension is away. CDP commands and events pass
 //! through to `dispatch`.
 
+pub mod choice;
+
 pub(crate) mod clients;
 pub(crate) mod extensions;
 pub(crate) mod features;

@@ -9,6 +9,7 @@ use crate::Relay;
 use crate::cdp::payload::TargetInfo;
 use crate::cdp::version::BrowserVersion;
 use crate::ids::{ClientId, ConnectionId};
+use crate::peers::choice::NoChoice;
 use crate::peers::clients::Client;
 use crate::peers::extensions::Extension;
 use crate::targets::model::Target;
@@ -89,6 +90,15 @@ impl Relay {
         let chosen = self.extensions.choose(wanted).ok();
         let extension = chosen.and_then(|connection| self.extensions.get(connection));
         extension.is_some_and(|extension| extension.presence.is_connected())
+    }
+
+    /// Returns the connection that would serve such a client.
+    ///
+    /// # Errors
+    ///
+    /// Says why there is none.
+    pub fn choice(&self, wanted: Option<&str>) -> Result<ConnectionId, NoChoice> {
+        self.extensions.choice(wanted)
     }
 
     /// Returns what names the browser of such a client for good; an extension that says nothing

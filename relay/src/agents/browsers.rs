@@ -1,6 +1,5 @@
 //! Whether there is a browser for an agent, and what to do if not.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use shared_protocol::http::{ExtensionEntry, PagesStatus};
@@ -9,6 +8,7 @@ use tokio::time::timeout;
 
 use crate::event_loop::handle::RelayHandle;
 use relay_core::Relay;
+use relay_core::choice::NoChoice;
 
 /// The extension looks for the relay once a second; a service worker that is waking takes a little longer.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -80,8 +80,10 @@ impl Browsers {
         let wanted = wanted.map(str::to_owned);
         let look = move |relay: &Relay| match wanted.as_deref() {
             wanted if relay.can_serve(wanted) => Choice::Ready,
-            None if with_tabs(relay) > 1 => Choice::Ambiguous,
-            Some(_) | None => Choice::Missing,
+            wanted => match relay.choice(wanted) {
+                Err(NoChoice::Several { with_tabs: true }) => Choice::Ambiguous,
+                Ok(_) | Err(_) => Choice::Missing,
+            },
         };
         self.handle.query(look).await
     }
@@ -103,13 +105,6 @@ impl Browsers {
             ),
         }
     }
-}
-
-/// How many browsers have tabs for an agent.
-fn with_tabs(relay: &Relay) -> usize {
-    let there = relay.extensions_status().extensions.into_iter();
-    let with_tabs = there.filter(|entry| entry.active_targets > 0);
-    with_tabs.map(|entry| entry.stable_key).collect::<BTreeSet<_>>().len()
 }
 
 fn choice(entry: &ExtensionEntry) -> String {

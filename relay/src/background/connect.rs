@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use relay_core::choice::{self, Candidate, NoChoice};
 use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::{ExtensionEntry, ExtensionsStatus, RelayStatus};
 
@@ -140,7 +141,7 @@ pub async fn connect_to_playwriter(
     let status: RelayStatus = client.get("/relay/status").await?;
     let wanted = browser.as_deref();
     let needs_tab = !status.auto_enable;
-    let judge = |found: ExtensionsStatus| choose(found.extensions, wanted, needs_tab, &endpoint);
+    let judge = |found: ExtensionsStatus| choose(&found.extensions, wanted, needs_tab, &endpoint);
     let page_count =
         poll(&client, "/extensions/status", *timeout, EXTENSION_POLL_INTERVAL, judge).await?;
     let is_paired = status.settings.is_some_and(|settings| settings.is_paired);
@@ -149,40 +150,31 @@ pub async fn connect_to_playwriter(
     Ok(Connection { cdp_url, started, version, page_count })
 }
 
-/// Whether a client would find its browser, as the relay will judge, and how many tabs it has.
+/// Applies the relay's own rule to the browsers that are there, and returns how many tabs the browser
+/// of the client has.
 fn choose(
-    entries: Vec<ExtensionEntry>,
+    entries: &[ExtensionEntry],
     wanted: Option<&str>,
     needs_tab: bool,
     relay: &Endpoint,
 ) -> Poll<usize> {
-    let is_wanted = |entry: &&ExtensionEntry| {
-        wanted.is_some_and(|key| entry.extension_id == key || entry.stable_key == key)
+    let candidates: Vec<Candidate<'_>> = entries.iter().map(Candidate::of_entry).collect();
+    let which = || {
+        let newest: Vec<&ExtensionEntry> =
+            choice::newest(&candidates).into_iter().map(|at| &entries[at]).collect();
+        which(relay.port(), &newest)
     };
-    // While a worker reconnects, its installation is there twice; the last one counts.
-    let is_newest = |(at, entry): &(usize, &ExtensionEntry)| {
-        !entries[at + 1..].iter().any(|later| later.stable_key == entry.stable_key)
-    };
-    let newest: Vec<_> =
-        entries.iter().enumerate().filter(is_newest).map(|(_, entry)| entry).collect();
-    let with_tabs: Vec<_> =
-        newest.iter().copied().filter(|entry| entry.active_targets > 0).collect();
-    let chosen = match (wanted, newest.as_slice(), with_tabs.as_slice()) {
-        (Some(_), ..) => entries.iter().rev().find(is_wanted),
-        (None, [only], _) | (None, _, [only]) => Some(*only),
-        (None, ..) => None,
-    };
-    match chosen {
-        Some(entry) if entry.active_targets > 0 || !needs_tab => Poll::Ready(entry.active_targets),
-        Some(_) => Poll::Pending(RelayServerError::NoTab { relay: relay.clone() }),
-        None if newest.is_empty() => {
+    match choice::choose(&candidates, wanted) {
+        Ok(at) => match entries[at].active_targets {
+            0 if needs_tab => Poll::Pending(RelayServerError::NoTab { relay: relay.clone() }),
+            tabs => Poll::Ready(tabs),
+        },
+        Err(NoChoice::Nobody) => {
             Poll::Pending(RelayServerError::ExtensionNotConnected { relay: relay.clone() })
         }
+        Err(NoChoice::Several { with_tabs: true }) => Poll::Failed(which()),
         // A click may still say which.
-        None if wanted.is_some() || with_tabs.is_empty() => {
-            Poll::Pending(which(relay.port(), &newest))
-        }
-        None => Poll::Failed(which(relay.port(), &newest)),
+        Err(NoChoice::NotThere | NoChoice::Several { with_tabs: false }) => Poll::Pending(which()),
     }
 }
 
@@ -234,27 +226,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_browser_is_the_one_that_the_relay_would_choose() {
+    fn a_choice_says_what_there_is_to_wait_for() {
         for (there, wanted, needs_tab, expected) in [
             (&[][..], None, false, "not connected"),
             (&[("one", 0)], None, false, "0"),
             (&[("one", 0)], None, true, "no tab"),
-            (&[("one", 2)], None, true, "2"),
-            // Two of one installation, while its worker is started again.
-            (&[("one", 1), ("one", 0)], None, false, "0"),
-            (&[("one", 0), ("one", 3)], None, true, "3"),
-            (&[("one", 0), ("two", 1)], None, true, "1"),
-            (&[("one", 1), ("one", 0), ("two", 1)], None, true, "1"),
+            (&[("one", 1), ("one", 3)], None, true, "3"),
             (&[("one", 0), ("two", 0)], None, false, "which, yet"),
             (&[("one", 1), ("two", 1)], None, false, "which"),
-            (&[("one", 1), ("two", 4)], Some("two"), true, "4"),
-            (&[("one", 1), ("two", 4)], Some("connection-0"), true, "1"),
             (&[("one", 1), ("two", 0)], Some("two"), true, "no tab"),
             (&[("one", 1)], Some("two"), true, "which, yet"),
             (&[], Some("two"), true, "not connected"),
         ] {
-            let entries = there.iter().enumerate().map(entry).collect();
-            let found = match choose(entries, wanted, needs_tab, &Endpoint::local(7)) {
+            let entries: Vec<_> = there.iter().enumerate().map(entry).collect();
+            let found = match choose(&entries, wanted, needs_tab, &Endpoint::local(7)) {
                 Poll::Ready(tabs) => tabs.to_string(),
                 Poll::Pending(RelayServerError::ExtensionNotConnected { .. }) => {
                     "not connected".to_owned()

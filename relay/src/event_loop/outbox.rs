@@ -162,8 +162,6 @@ impl Outgoing {
                 | RelayMessage::FindDownload { .. }
                 | RelayMessage::CancelDownload { .. }
                 | RelayMessage::SetNotice(..)
-                | RelayMessage::Recording { .. }
-                | RelayMessage::UpdateTabGroup { .. }
                 | RelayMessage::Unknown { .. },
             )
             | Self::Close { .. } => &[],

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use memchr::memchr2_iter;
+use relay_core::cdp::Logged;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::value::RawValue;
 
-use super::typed;
 use crate::trust::Token;
 
 /// A longer payload is cut.
@@ -64,13 +64,11 @@ impl Secret {
         if mentions_cookies(method) {
             return Some(Self::Cookies);
         }
-        if method == "Fetch.continueWithAuth" {
-            return Some(Self::Authorization);
+        match Logged::of(method) {
+            Logged::NothingOfPassword => Some(Self::Authorization),
+            Logged::NothingOfTyped => Some(Self::Typed),
+            Logged::Without(_) => Self::within(json, token),
         }
-        if typed::is_asked_by(method) {
-            return Some(Self::Typed);
-        }
-        Self::within(json, token)
     }
 
     /// What a payload by itself says that must not be shown.

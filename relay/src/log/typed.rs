@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use relay_core::cdp::Logged;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -15,45 +16,9 @@ struct LeftOut {
     length: usize,
 }
 
-/// The fields of a command or an event in which such text stands. Programs fill in forms by evaluating a
-/// function with arguments, and forms are sent as data of a request. An expression is the program's own.
-fn fields(method: &str) -> &'static [&'static str] {
-    match method {
-        "Input.insertText" | "Input.imeSetComposition" | "DOM.setAttributesAsText" => &["text"],
-        "Input.dispatchKeyEvent" => &[
-            "text",
-            "unmodifiedText",
-            "key",
-            "code",
-            "keyIdentifier",
-            "windowsVirtualKeyCode",
-            "nativeVirtualKeyCode",
-        ],
-        "Runtime.callFunctionOn" => &["arguments"],
-        "Runtime.bindingCalled" => &["payload"],
-        "DOM.setAttributeValue" | "DOM.setNodeValue" => &["value"],
-        "DOM.setOuterHTML" => &["outerHTML"],
-        "Page.handleJavaScriptDialog" => &["promptText"],
-        "Page.javascriptDialogClosed" => &["userInput"],
-        "Fetch.continueRequest" => &["postData"],
-        "Fetch.requestPaused" | "Fetch.authRequired" | "Network.requestWillBeSent" => {
-            &["request.postData", "request.postDataEntries"]
-        }
-        "Network.webSocketFrameSent" => &["response.payloadData"],
-        "Autofill.trigger" => &["card", "address"],
-        "WebAuthn.addCredential" => &["credential"],
-        _ => &[],
-    }
-}
-
-/// Whether an answer is what somebody typed.
-pub(super) fn is_asked_by(method: &str) -> bool {
-    method == "Network.getRequestPostData"
-}
-
 /// Leaves out of a payload what was typed; nothing can be said of one that cannot be read.
 pub(super) fn without<'a>(method: &str, json: &'a str) -> Option<Cow<'a, str>> {
-    let fields = fields(method);
+    let Logged::Without(fields) = Logged::of(method) else { return None };
     // One that is too long to look through is not shown at all.
     if fields.is_empty() || json.len() > LOOKED_THROUGH {
         return Some(json.into());

@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use shared_protocol::{
-    CdpCommand, CdpEvent, ExtensionHello, Extra, Feature, Features, Payload, RecordingAction,
-    RequestId, SessionId, Understood, Unreadable, WindowChange, WindowState,
+    CdpCommand, CdpEvent, ExtensionHello, Extra, Feature, Features, Payload, RequestId, SessionId,
+    Understood, Unreadable, WindowChange, WindowState,
 };
 
 type RelayMessage = shared_protocol::RelayMessage<Raw>;
@@ -74,21 +74,16 @@ fn window_change(window_id: i64, state: Option<WindowState>) -> WindowChange<Raw
     WindowChange { window_id, left, top, width, height, state, extra: Extra::default() }
 }
 
-fn recording(id: i64, action: RecordingAction) -> RelayMessage {
+fn unknown_recording(id: i64, method: &str) -> RelayMessage {
     let params = Some(raw(r#"{"tabId":4}"#));
-    RelayMessage::Recording { id: RequestId(id), action, params, proof: understood() }
+    RelayMessage::Unknown { id: Some(RequestId(id)), method: method.to_owned(), params }
 }
 
-/// Every feature is understood by ours, or by a release.
+/// Every feature is understood by ours.
 fn understood<const FEATURE: u8>() -> Understood<FEATURE> {
-    let hello = |version: &str, capabilities| {
-        let (version, capabilities) = (Some(version.to_owned()), Some(capabilities));
-        ExtensionHello { version, capabilities, ..ExtensionHello::default() }
-    };
-    let of = |hello| Features::of(&hello).proof();
-    of(hello("1.0.0", Feature::capabilities()))
-        .or_else(|| of(hello("0.7.0", String::new())))
-        .unwrap()
+    let (version, capabilities) = (Some("1.0.0".to_owned()), Some(Feature::capabilities()));
+    let hello = ExtensionHello { version, capabilities, ..ExtensionHello::default() };
+    Features::of(&hello).proof().unwrap()
 }
 
 fn extra(fields: &[(&str, &str)]) -> Extra<Raw> {

@@ -101,10 +101,6 @@ fn words(feature: Feature) -> (&'static str, &'static str) {
         Feature::InventoryReady => {
             ("`ready`", "clients do not wait for tabs that nobody has told of")
         }
-        Feature::Recording => {
-            ("`startRecording` and its like", "nothing; our relay does not ask for it")
-        }
-        Feature::TabGroups => ("`updateTabGroup`", "nothing; our relay does not ask for it"),
         Feature::WindowMode => {
             ("`setWindowMode`", "`--separate-window` has no effect, and the relay warns")
         }

@@ -1,7 +1,8 @@
 //! Reverts what the clients of a lost relay changed in tabs.
 
 use serde::Serialize;
-use shared_protocol::{Payload, TabId, reset_commands};
+use shared_protocol::overrides::cleanup_commands;
+use shared_protocol::{Payload, TabId};
 
 use crate::interface::{Debuggee, Effect};
 use crate::worker::Worker;
@@ -23,7 +24,7 @@ impl<P: Payload> Worker<P> {
     /// Reverts what clients changed in a tab whose relay is gone without a close code of its own.
     fn clean_up_tab(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.hidden_tabs.forget(tab);
-        for (method, params) in reset_commands() {
+        for (method, params) in cleanup_commands() {
             effects.push(Effect::own_command(Debuggee::tab(tab), method, params));
         }
         // Chrome numbers the scripts of a tab from 1 on, and lists none. An earlier worker may have

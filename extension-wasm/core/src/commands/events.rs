@@ -6,6 +6,7 @@ use shared_protocol::{
 
 use super::CRASHED;
 use crate::interface::{Debuggee, Effect};
+use crate::methods::Event;
 use crate::state::{Child, TabState};
 use crate::worker::Worker;
 
@@ -18,15 +19,16 @@ impl<P: Payload> Worker<P> {
         params: P,
         effects: &mut Vec<Effect<P>>,
     ) {
+        let kind = Event::of(&method);
         let Some(session) = self.tabs.session(tab).cloned() else {
-            if method == "Page.javascriptDialogOpening" {
+            if kind == Event::DialogOpened {
                 self.dismiss_early_dialog(tab, effects);
             }
             return;
         };
         let mut crashed = None;
-        match method.as_str() {
-            "Target.attachedToTarget" => {
+        match kind {
+            Event::ChildAttached => {
                 if let Ok(attached) = params.read::<AttachedToTarget<P>>() {
                     if attached.waiting_for_debugger && !self.connection.is_open() {
                         // There is no client that could let the child run.
@@ -41,19 +43,25 @@ impl<P: Payload> Worker<P> {
                     self.is_snapshot_stale = true;
                 }
             }
-            "Target.detachedFromTarget" => {
+            Event::ChildDetached => {
                 if let Ok(detached) = params.read::<DetachedFromTarget<P>>() {
                     self.tabs.remove_child(&detached.session_id);
                     self.is_snapshot_stale = true;
                 }
             }
-            "Page.frameNavigated" if child.is_none() => self.tabs.reset_losses(tab),
-            "Page.loadEventFired" | "Page.navigatedWithinDocument" if child.is_none() => {
+            Event::FrameNavigated if child.is_none() => self.tabs.reset_losses(tab),
+            Event::PageChanged if child.is_none() => {
                 effects.push(Effect::ReadTargetInfo { tab });
             }
-            "Inspector.targetCrashed" if child.is_none() => crashed = Some(true),
-            "Inspector.targetReloadedAfterCrash" if child.is_none() => crashed = Some(false),
-            _ => {}
+            Event::Crashed if child.is_none() => crashed = Some(true),
+            Event::Reloaded if child.is_none() => crashed = Some(false),
+            Event::FrameNavigated
+            | Event::PageChanged
+            | Event::Crashed
+            | Event::Reloaded
+            | Event::DialogOpened
+            | Event::Dropped
+            | Event::Other => {}
         }
         let session_id = Some(child.unwrap_or(session));
         let event = CdpEvent { session_id, method, params: Some(params), extra: Extra::default() };

@@ -6,7 +6,8 @@ use shared_protocol::{CdpCommand, Payload, SessionId, TabId, TargetId};
 use super::CRASHED;
 use super::create::CreateTarget;
 use crate::interface::{Debuggee, Effect, RequestRef};
-use crate::state::{HiddenTabs, RequestedTab};
+use crate::methods::Method;
+use crate::state::RequestedTab;
 use crate::worker::{NoFields, Worker};
 
 impl<P: Payload> Worker<P> {
@@ -16,13 +17,13 @@ impl<P: Payload> Worker<P> {
         command: CdpCommand<P>,
         effects: &mut Vec<Effect<P>>,
     ) {
-        match (command.method.as_str(), &command.session_id) {
-            ("Target.createTarget", _) => {
+        match (Method::of(&command.method), &command.session_id) {
+            (Method::CreateTarget, _) => {
                 let create = command.params.as_ref().and_then(|p| p.read::<CreateTarget>().ok());
                 let requested = RequestedTab { request, initial: false };
                 return self.open_tab(requested, create.unwrap_or_default(), effects);
             }
-            ("Target.setAutoAttach", None) => {
+            (Method::AutoAttach, None) => {
                 return self.auto_attach_everywhere(request, command.params, effects);
             }
             _ => {}
@@ -41,8 +42,9 @@ impl<P: Payload> Worker<P> {
         effects: &mut Vec<Effect<P>>,
     ) {
         let tab = debuggee.tab_id;
+        let method = Method::of(&command.method);
         if self.tabs.is_crashed(tab) {
-            if command.method != "Target.closeTarget" {
+            if method != Method::CloseTarget {
                 return self.reply(request, Err(CRASHED.to_owned()), effects);
             }
             // The debugger cannot close a crashed tab, but `chrome.tabs` can.
@@ -51,27 +53,37 @@ impl<P: Payload> Worker<P> {
         }
         let is_tree_awaited =
             self.unforwarded_replies > 0 || self.in_flight.asks_frame_tree(&debuggee);
-        if causes_frame_events(&command.method) && is_tree_awaited {
+        if method.causes_frame_events() && is_tree_awaited {
             // Chrome's events overtake its answers, and Playwright ignores events about frames that
             // it does not know yet. Our relays keep the order; released ones do not.
-            self.in_flight.add(request, debuggee.clone(), &command.method);
+            self.in_flight.add(request, debuggee.clone(), method);
             return self.held_commands.push((request, debuggee, command));
         }
-        self.is_snapshot_stale |= HiddenTabs::changes_stored_use(&command.method);
-        self.hidden_tabs.before_command(tab, &command.method, command.params.as_ref(), effects);
-        match command.method.as_str() {
-            "Runtime.enable" if self.tabs.enable_runtime(&debuggee) => {
+        self.is_snapshot_stale |= method.changes_stored_use();
+        self.hidden_tabs.before_command(tab, method, command.params.as_ref(), effects);
+        match method {
+            Method::EnableRuntime if self.tabs.enable_runtime(&debuggee) => {
                 // Chrome reports execution contexts only when Runtime was off before.
                 effects.push(Effect::own_command(debuggee.clone(), "Runtime.disable", None));
             }
-            "Runtime.disable" => self.tabs.disable_runtime(&debuggee),
-            "Page.addScriptToEvaluateOnNewDocument" => self.scripts_added += 1,
-            "Page.captureScreenshot" => {
+            Method::DisableRuntime => self.tabs.disable_runtime(&debuggee),
+            Method::AddScript => self.scripts_added += 1,
+            Method::CaptureScreenshot => {
                 effects.push(Effect::ForceFrameLater { tab, request, forced: 0 });
             }
-            _ => {}
+            Method::CreateTarget
+            | Method::CloseTarget
+            | Method::AutoAttach
+            | Method::EnableRuntime
+            | Method::RunIfWaiting
+            | Method::GetFrameTree
+            | Method::StartScreencast
+            | Method::StopScreencast
+            | Method::SetFocusEmulation
+            | Method::UsesPage
+            | Method::Other => {}
         }
-        self.in_flight.add(request, debuggee.clone(), &command.method);
+        self.in_flight.add(request, debuggee.clone(), method);
         effects.push(Effect::RunCommand {
             request: Some(request),
             debuggee,
@@ -114,11 +126,6 @@ impl<P: Payload> Worker<P> {
         }
         self.reply(request, Ok(P::write(&NoFields {}).ok()), effects);
     }
-}
-
-/// Returns true if Chrome sends events about frames in response to a command.
-fn causes_frame_events(method: &str) -> bool {
-    matches!(method, "Runtime.enable" | "Runtime.runIfWaitingForDebugger")
 }
 
 #[derive(Deserialize)]

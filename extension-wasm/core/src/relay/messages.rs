@@ -73,9 +73,7 @@ impl<P: Payload> Worker<P> {
                 self.connection.set_notice(notice.text);
                 self.show_all(effects);
             }
-            RelayMessage::Recording { id, .. }
-            | RelayMessage::UpdateTabGroup { id, .. }
-            | RelayMessage::Unknown { id: Some(id), .. } => {
+            RelayMessage::Unknown { id: Some(id), .. } => {
                 // Released extensions answer this to a method that they do not know.
                 self.reply(RequestRef { attempt, id }, Ok(None), effects);
             }

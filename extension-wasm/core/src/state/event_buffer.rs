@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 
 use shared_protocol::CdpEvent;
 
+use crate::methods::Event;
+
 /// The number of events that are kept; the oldest go first. A worker is away for a second or two.
 const MAX_EVENTS: usize = 4096;
 
@@ -31,7 +33,7 @@ impl<P> EventBuffer<P> {
     }
 
     pub(crate) fn push(&mut self, event: CdpEvent<P>) {
-        if !self.is_buffering || !is_worth_buffering(&event.method) {
+        if !self.is_buffering || !Event::of(&event.method).is_worth_buffering() {
             return;
         }
         if self.events.len() >= MAX_EVENTS {
@@ -46,16 +48,4 @@ impl<P> EventBuffer<P> {
         let Self { events, dropped, .. } = std::mem::take(self);
         (events, dropped)
     }
-}
-
-/// Returns false for events that need not be kept. Targets that come and go are announced again,
-/// and the relay forwards the other two to no client.
-fn is_worth_buffering(method: &str) -> bool {
-    !matches!(
-        method,
-        "Target.attachedToTarget"
-            | "Target.detachedFromTarget"
-            | "Network.dataReceived"
-            | "Network.resourceChangedPriority"
-    )
 }

@@ -10,6 +10,7 @@ use shared_protocol::{Payload, TabId};
 
 use super::SmallMap;
 use crate::interface::{Debuggee, Effect, RequestRef, StoredTabUse};
+use crate::methods::Method;
 
 /// The number of frames that are forced for one screenshot.
 const MAX_FORCED_FRAMES: u32 = 6;
@@ -47,37 +48,29 @@ impl HiddenTabs {
         }
     }
 
-    /// Returns true if a command changes what the next worker needs.
-    pub(crate) fn changes_stored_use(method: &str) -> bool {
-        matches!(
-            method,
-            "Page.startScreencast" | "Page.stopScreencast" | "Emulation.setFocusEmulationEnabled"
-        )
-    }
-
     /// Makes a tab render before a command that needs it.
     pub(crate) fn before_command<P: Payload>(
         &mut self,
         tab: TabId,
-        method: &str,
+        method: Method,
         params: Option<&P>,
         effects: &mut Vec<Effect<P>>,
     ) {
         match method {
-            "Page.startScreencast" => {
+            Method::StartScreencast => {
                 let tab_use = self.0.get_or_default(tab);
                 tab_use.client_casts = true;
                 if std::mem::take(&mut tab_use.renders) {
                     effects.push(own_command(tab, "Page.stopScreencast", &NoParams {}));
                 }
             }
-            "Page.stopScreencast" => self.0.get_or_default(tab).client_casts = false,
-            "Emulation.setFocusEmulationEnabled" => {
+            Method::StopScreencast => self.0.get_or_default(tab).client_casts = false,
+            Method::SetFocusEmulation => {
                 let wanted = params.and_then(|params| params.read::<FocusEmulation>().ok());
                 let enabled = wanted.is_some_and(|wanted| wanted.enabled);
                 self.0.get_or_default(tab).client_focuses = enabled;
             }
-            _ if needs_rendering(method) => {
+            Method::UsesPage | Method::CaptureScreenshot => {
                 let tab_use = self.0.get_or_default(tab);
                 tab_use.count += 1;
                 if !std::mem::replace(&mut tab_use.in_use, true) {
@@ -92,7 +85,15 @@ impl HiddenTabs {
                     effects.push(own_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
                 }
             }
-            _ => {}
+            Method::CreateTarget
+            | Method::CloseTarget
+            | Method::AutoAttach
+            | Method::EnableRuntime
+            | Method::DisableRuntime
+            | Method::RunIfWaiting
+            | Method::AddScript
+            | Method::GetFrameTree
+            | Method::Other => {}
         }
     }
 
@@ -147,20 +148,6 @@ impl HiddenTabs {
     pub(crate) fn forget(&mut self, tab: TabId) {
         self.0.remove(tab);
     }
-}
-
-/// Returns true if a command depends on frames or on focus.
-fn needs_rendering(method: &str) -> bool {
-    method.starts_with("Input.")
-        || matches!(
-            method,
-            "Runtime.evaluate"
-                | "Runtime.callFunctionOn"
-                | "Page.navigate"
-                | "Page.captureScreenshot"
-                | "DOM.scrollIntoViewIfNeeded"
-                | "HeadlessExperimental.beginFrame"
-        )
 }
 
 #[derive(Serialize)]

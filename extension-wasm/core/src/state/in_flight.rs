@@ -4,6 +4,7 @@ use shared_protocol::TabId;
 
 use super::SmallMap;
 use crate::interface::{Attempt, Debuggee, RequestRef};
+use crate::methods::Method;
 
 /// The commands that Chrome has not answered yet, and the tab or child of each.
 #[derive(Debug, Default)]
@@ -16,8 +17,8 @@ struct Running {
 }
 
 impl InFlight {
-    pub(crate) fn add(&mut self, request: RequestRef, debuggee: Debuggee, method: &str) {
-        let asks_frame_tree = method == "Page.getFrameTree";
+    pub(crate) fn add(&mut self, request: RequestRef, debuggee: Debuggee, method: Method) {
+        let asks_frame_tree = method == Method::GetFrameTree;
         self.0.insert(request, Running { debuggee, asks_frame_tree });
     }
 

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::Relay;
 use crate::asker::Asker;
 use crate::browser::storage::needs_profile;
+use crate::cdp::method::ProfileCommand;
 use crate::cdp::{Command, Error};
 use crate::ids::{ExtensionSessionId, SessionRef};
 use crate::requests::purpose::Purpose;
@@ -20,25 +21,6 @@ use convert::NewCookie;
 use key::web_host;
 use queries::CookieAction;
 pub(crate) use queries::CookieQueries;
-
-/// Returns whether a command reaches beyond its page into the profile.
-pub(crate) fn is_profile_command(method: &str) -> bool {
-    matches!(
-        method,
-        "Storage.getCookies"
-            | "Storage.setCookies"
-            | "Storage.clearCookies"
-            | "Storage.clearDataForOrigin"
-            | "Storage.clearDataForStorageKey"
-            | "Network.getCookies"
-            | "Network.getAllCookies"
-            | "Network.deleteCookies"
-            | "Network.setCookie"
-            | "Network.setCookies"
-            | "Network.clearBrowserCookies"
-            | "Network.clearBrowserCache"
-    )
-}
 
 #[derive(Deserialize)]
 struct NewCookies {
@@ -56,39 +38,40 @@ impl Relay {
         &mut self,
         session_ref: &SessionRef,
         extension_session: Option<&ExtensionSessionId>,
+        action: ProfileCommand,
         command: Command,
         turn: &mut Turn,
     ) {
-        let refusal = match (command.method.as_str(), extension_session) {
-            // Chrome has no Network domain at browser level.
-            (method, None) if method.starts_with("Network.") => Error::unknown_method(method),
-            ("Storage.setCookies" | "Network.setCookie" | "Network.setCookies", _)
-                if self.sets_foreign_cookies(session_ref, &command) =>
-            {
+        let refusal = match (action, extension_session) {
+            (ProfileCommand::SetCookies, _) if self.sets_foreign_cookies(session_ref, &command) => {
                 Error::server(
                     "this client may set cookies of the sites that are open in controlled tabs: \
                      open the site first",
                 )
             }
-            ("Storage.setCookies" | "Storage.getCookies" | "Storage.clearCookies", None)
-                if self.is_without_tab(session_ref) =>
-            {
-                return self.cookies_without_tab(session_ref, &command, turn);
+            (ProfileCommand::SetCookies, None) if self.is_without_tab(session_ref) => {
+                return self.cookies_without_tab(session_ref, CookieAction::Set, &command, turn);
             }
-            ("Storage.setCookies" | "Network.setCookie" | "Network.setCookies", _) => {
+            (ProfileCommand::GetCookies, None) if self.is_without_tab(session_ref) => {
+                return self.cookies_without_tab(session_ref, CookieAction::Tell, &command, turn);
+            }
+            (ProfileCommand::ClearCookies, None) if self.is_without_tab(session_ref) => {
+                return self.cookies_without_tab(session_ref, CookieAction::Clear, &command, turn);
+            }
+            (ProfileCommand::SetCookies, _) => {
                 self.record_own_cookies(session_ref, &command);
                 return self.forward_to_profile(session_ref, extension_session, command, turn);
             }
             _ if self.policy.whole_profile => {
                 return self.forward_to_profile(session_ref, extension_session, command, turn);
             }
-            ("Storage.getCookies" | "Network.getAllCookies", _) => {
+            (ProfileCommand::GetCookies, _) => {
                 return self.gather_cookies(session_ref, &command, None, CookieAction::Tell, turn);
             }
-            ("Storage.clearCookies", _) => {
+            (ProfileCommand::ClearCookies, _) => {
                 return self.gather_cookies(session_ref, &command, None, CookieAction::Clear, turn);
             }
-            ("Network.deleteCookies", _) => match command.read_params() {
+            (ProfileCommand::DeleteCookies, _) => match command.read_params() {
                 Ok(doomed) => {
                     return self.gather_cookies(
                         session_ref,
@@ -100,7 +83,7 @@ impl Relay {
                 }
                 Err(error) => error,
             },
-            ("Network.getCookies", _) => match command.read_params::<Urls>() {
+            (ProfileCommand::GetCookiesOfSites, _) => match command.read_params::<Urls>() {
                 Ok(Urls { urls: Some(urls) }) => {
                     return self.gather_cookies(
                         session_ref,
@@ -115,12 +98,17 @@ impl Relay {
                 }
                 Err(error) => error,
             },
-            ("Storage.clearDataForOrigin" | "Storage.clearDataForStorageKey", _)
-                if self.names_open_site(session_ref, &command) =>
+            (ProfileCommand::ClearDataOfOrigin | ProfileCommand::ClearDataOfStorageKey, _)
+                if self.names_open_site(session_ref, action, &command) =>
             {
                 return self.forward_to_profile(session_ref, extension_session, command, turn);
             }
-            (method, _) => needs_profile(method),
+            (
+                ProfileCommand::ClearDataOfOrigin
+                | ProfileCommand::ClearDataOfStorageKey
+                | ProfileCommand::ClearBrowser,
+                _,
+            ) => needs_profile(&command.method),
         };
         turn.fail(&Asker::new(session_ref, &command), refusal);
     }
@@ -162,7 +150,12 @@ impl Relay {
 
     /// Returns whether the site that a command names is open in a controlled tab. Each command has
     /// a name of its own for it, and Chrome does not look at the other's.
-    fn names_open_site(&self, session_ref: &SessionRef, command: &Command) -> bool {
+    fn names_open_site(
+        &self,
+        session_ref: &SessionRef,
+        action: ProfileCommand,
+        command: &Command,
+    ) -> bool {
         #[derive(Deserialize)]
         struct Origin {
             origin: String,
@@ -174,11 +167,10 @@ impl Relay {
             storage_key: String,
         }
 
-        let site = match command.method.as_str() {
-            "Storage.clearDataForOrigin" => {
-                command.read_params::<Origin>().map(|it| it.origin).ok()
-            }
-            _ => command.read_params::<StorageKey>().map(|it| it.storage_key).ok(),
+        let site = if action == ProfileCommand::ClearDataOfOrigin {
+            command.read_params::<Origin>().map(|it| it.origin).ok()
+        } else {
+            command.read_params::<StorageKey>().map(|it| it.storage_key).ok()
         };
         site.is_some_and(|site| self.is_site_open(session_ref, &site))
     }

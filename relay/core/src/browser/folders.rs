@@ -12,8 +12,6 @@ use crate::ids::SessionRef;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
-pub(crate) const SET_FILES: &str = "DOM.setFileInputFiles";
-
 const BEHIND: &str = "Chrome reads a folder only for a tab that is shown, and this one is behind \
                       another: show it, or let clients do so by page.bringToFront() (serve \
                       --allow-focus)";

@@ -30,23 +30,30 @@ type Proof = Understood<{ Feature::Permissions as u8 }>;
 const MAX_RULES: usize = 1000;
 
 impl Relay {
-    pub(crate) fn permission_command(
+    pub(crate) fn reset_permissions(
         &mut self,
         session_ref: &SessionRef,
         command: &Command,
         turn: &mut Turn,
     ) {
         let asker = Asker::new(session_ref, command);
-        if command.method == "Browser.resetPermissions" {
-            let Some(client) = self.clients.get_mut(session_ref.client) else { return };
-            let had_any = !std::mem::take(&mut client.permissions).is_empty();
-            let connection = client.connection;
-            return if had_any {
-                self.apply_permissions(connection, Some(asker), Purpose::Forward, turn);
-            } else {
-                turn.ok(&asker);
-            };
+        let Some(client) = self.clients.get_mut(session_ref.client) else { return };
+        let had_any = !std::mem::take(&mut client.permissions).is_empty();
+        let connection = client.connection;
+        if had_any {
+            self.apply_permissions(connection, Some(asker), Purpose::Forward, turn);
+        } else {
+            turn.ok(&asker);
         }
+    }
+
+    pub(crate) fn grant_permissions(
+        &mut self,
+        session_ref: &SessionRef,
+        command: &Command,
+        turn: &mut Turn,
+    ) {
+        let asker = Asker::new(session_ref, command);
         let proof: Result<Proof, Error> = self.require(session_ref, turn);
         let rules = proof.and_then(|_| rules(command));
         let rules = rules.and_then(|rules| match self.refusal_of_rules(session_ref, &rules) {

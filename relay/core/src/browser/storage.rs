@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::Relay;
 use crate::browser::cookies::key::origin;
+use crate::cdp::method::StorageCommand;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
 
@@ -31,13 +32,10 @@ impl Relay {
     pub(crate) fn storage_refusal(
         &self,
         session_ref: &SessionRef,
+        action: StorageCommand,
         command: &Command,
     ) -> Option<Error> {
-        let is_harmless = matches!(
-            command.method.as_str(),
-            "Storage.getStorageKey" | "Storage.getStorageKeyForFrame"
-        ) || command.method.starts_with("Storage.untrack");
-        if self.policy.whole_profile || is_harmless {
+        if self.policy.whole_profile || action == StorageCommand::Harmless {
             return None;
         }
         let sites = match command.read_params::<Sites>() {

@@ -5,11 +5,13 @@ mod messages;
 
 use serde::Deserialize;
 use serde_json::json;
+use shared_protocol::overrides::Override;
 use shared_protocol::{BrowserWindow, Extra, Payload as _, TargetId, WindowChange};
 
 use crate::Relay;
 use crate::asker::Asker;
 use crate::browser::windows::messages::{Bounds, WindowMessage, resized};
+use crate::cdp::method::WindowCommand;
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::OneTarget;
 use crate::cdp::{Command, Error};
@@ -17,7 +19,6 @@ use crate::ids::SessionRef;
 use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::{Purpose, WindowStep};
 use crate::sessions::model::Kind;
-use crate::settings::overrides::Rule;
 use crate::turn::Turn;
 
 const METRICS: &str = "Emulation.setDeviceMetricsOverride";
@@ -51,11 +52,12 @@ impl Relay {
     pub(crate) fn window_command(
         &mut self,
         session_ref: &SessionRef,
+        action: WindowCommand,
         command: &Command,
         turn: &mut Turn,
     ) {
         let asker = Asker::new(session_ref, command);
-        match self.window_question(session_ref, command) {
+        match self.window_question(session_ref, action, command) {
             Ok((step, message)) => self.ask_about_window(asker, step, message, turn),
             Err(error) => turn.fail(&asker, error),
         }
@@ -64,14 +66,15 @@ impl Relay {
     fn window_question(
         &self,
         session_ref: &SessionRef,
+        action: WindowCommand,
         command: &Command,
     ) -> Result<(WindowStep, WindowMessage), Error> {
-        match command.method.as_str() {
-            "Browser.getWindowForTarget" => {
+        match action {
+            WindowCommand::Find => {
                 let page = self.page_for_window(session_ref, command)?;
                 Ok((WindowStep::Found, WindowMessage::OfPage(page)))
             }
-            "Browser.setContentsSize" => {
+            WindowCommand::SetContentsSize => {
                 let SetContentsSize { width, height } = command.read_params()?;
                 let page = self.page_for_window(session_ref, command).or_else(|error| {
                     let tab =
@@ -80,12 +83,12 @@ impl Relay {
                 })?;
                 Ok((WindowStep::Resize { width, height }, WindowMessage::OfPage(page)))
             }
-            "Browser.getWindowBounds" => {
+            WindowCommand::GetBounds => {
                 let OneWindow { window_id } = command.read_params()?;
                 self.check_window(session_ref, window_id)?;
                 Ok((WindowStep::Bounds, WindowMessage::OfWindow(window_id)))
             }
-            _ => {
+            WindowCommand::SetBounds => {
                 let SetWindowBounds { window_id, bounds } = command.read_params()?;
                 self.check_window(session_ref, window_id)?;
                 let Bounds { left, top, width, height, window_state: state } = bounds;
@@ -225,7 +228,7 @@ impl Relay {
         height: Option<i64>,
         turn: &mut Turn,
     ) {
-        let Some(rule) = Rule::of(METRICS) else { return };
+        let Some(rule) = Override::of(METRICS) else { return };
         let size = json!({
             "width": width.or(window.content_width).unwrap_or_default(),
             "height": height.or(window.content_height).unwrap_or_default(),

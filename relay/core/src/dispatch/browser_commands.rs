@@ -8,7 +8,7 @@ use shared_protocol::CloseCode;
 
 use crate::Relay;
 use crate::asker::Asker;
-use crate::browser::cookies::is_profile_command;
+use crate::cdp::method::{Method, OnBrowser};
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::cdp::version::BrowserVersion;
 use crate::cdp::{Command, Error};
@@ -19,18 +19,8 @@ use crate::requests::purpose::Purpose;
 use crate::requests::send::extension_command;
 use crate::turn::Turn;
 
-const NO_CONTEXTS: &str = "Browser contexts are not supported: this endpoint drives the user's \
-                           existing browser profile; use the default context.";
-
 /// How long a tab may take to open.
 const OPENING: Duration = Duration::from_secs(30);
-
-/// Returns whether a command on a target's session is the relay's to answer.
-pub(crate) fn serves_on_target(method: &str) -> bool {
-    method.starts_with("Browser.")
-        || (method.starts_with("Target.") && method != "Target.setAutoAttach")
-        || method == "Page.setDownloadBehavior"
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,99 +30,67 @@ struct OneContext {
 
 impl Relay {
     /// A command on a browser-level session, or one that is the browser's wherever it is sent.
+    /// It is long because it has one arm for each kind of command.
     pub(crate) fn browser_command(
         &mut self,
         session_ref: &SessionRef,
         command: Command,
         turn: &mut Turn,
     ) {
-        match command.method.as_str() {
-            "Target.createTarget" => self.create_target(session_ref, command, turn),
-            "Target.closeTarget" => self.close_target(session_ref, command, turn),
-            "Target.activateTarget" => self.activate_target(session_ref, &command, turn),
-            "Browser.close" => {
+        let outcome = match Method::of(&command.method).on_browser {
+            OnBrowser::CreateTarget => return self.create_target(session_ref, command, turn),
+            OnBrowser::CloseTarget => return self.close_target(session_ref, command, turn),
+            OnBrowser::ActivateTarget => return self.activate_target(session_ref, &command, turn),
+            OnBrowser::Close => {
                 turn.ok(&Asker::new(session_ref, &command));
-                self.close_client(session_ref.client, CloseCode::Normal, "Browser.close", turn);
+                let client = session_ref.client;
+                return self.close_client(client, CloseCode::Normal, "Browser.close", turn);
             }
-            "Browser.getWindowForTarget"
-            | "Browser.getWindowBounds"
-            | "Browser.setWindowBounds"
-            | "Browser.setContentsSize" => self.window_command(session_ref, &command, turn),
-            "Browser.grantPermissions" | "Browser.setPermission" | "Browser.resetPermissions" => {
-                self.permission_command(session_ref, &command, turn);
+            OnBrowser::Window(action) => {
+                return self.window_command(session_ref, action, &command, turn);
             }
-            "Browser.cancelDownload" => self.cancel_download(session_ref, &command, turn),
-            method if method.starts_with("Tracing.") || method.starts_with("IO.") => {
-                self.stream_command(session_ref, command, turn);
+            OnBrowser::GrantPermissions => {
+                return self.grant_permissions(session_ref, &command, turn);
             }
-            method if is_profile_command(method) => {
-                self.profile_command(session_ref, None, command, turn);
+            OnBrowser::ResetPermissions => {
+                return self.reset_permissions(session_ref, &command, turn);
             }
-            method if method.starts_with("Storage.") => {
-                match self.storage_refusal(session_ref, &command) {
-                    Some(error) => {
-                        turn.fail(&Asker::new(session_ref, &command), error);
-                    }
-                    None => self.any_tab_command(session_ref, command, turn),
-                }
+            OnBrowser::CancelDownload => return self.cancel_download(session_ref, &command, turn),
+            OnBrowser::Stream => return self.stream_command(session_ref, command, turn),
+            OnBrowser::Profile(action) => {
+                return self.profile_command(session_ref, None, action, command, turn);
             }
-            _ => {
-                let outcome = self.answer(session_ref, &command, turn);
-                turn.reply(&Asker::new(session_ref, &command), outcome);
-            }
-        }
-    }
-
-    /// Answers without asking anyone. Events that belong before the answer go out first.
-    fn answer(
-        &mut self,
-        session_ref: &SessionRef,
-        command: &Command,
-        turn: &mut Turn,
-    ) -> Result<Payload, Error> {
-        match command.method.as_str() {
-            "Browser.getVersion" => {
-                let version = self.extension_of(session_ref).map(Extension::version);
-                Ok(Payload::of(&version.unwrap_or_else(|| BrowserVersion::of(None, None)).cdp()))
-            }
-            "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
-                self.set_download_behavior(session_ref, command)
-            }
-            "Browser.crash" | "Browser.crashGpuProcess" => {
-                Err(Error::server("Not allowed: this is the user's own browser"))
-            }
-            "Runtime.runIfWaitingForDebugger" | "Target.setRemoteLocations" => {
-                Ok(Payload::empty_object())
-            }
-            "Security.setIgnoreCertificateErrors" => Err(Error::server(
-                "Not allowed: certificates of the user's own browser are checked for the user",
-            )),
-            "Target.setAutoAttach" => self.set_auto_attach(session_ref, command, turn),
-            "Target.setDiscoverTargets" => self.set_discover_targets(session_ref, command, turn),
-            "Target.getTargets" => self.get_targets(session_ref, command),
-            "Target.getTargetInfo" => self.target_info(session_ref, command),
-            "Target.attachToTarget" => self.attach_to_target(session_ref, command, turn),
-            "Target.attachToBrowserTarget" => self.attach_to_browser_target(session_ref, turn),
-            "Target.detachFromTarget" => self.detach_from_target(session_ref, command, turn),
-            "Target.getBrowserContexts" => Ok(Payload::of(&json!({
+            OnBrowser::Storage(action) => match self.storage_refusal(session_ref, action, &command)
+            {
+                Some(error) => Err(error),
+                None => return self.any_tab_command(session_ref, command, turn),
+            },
+            // What follows is answered without asking anyone. Events that belong before the answer go
+            // out first.
+            OnBrowser::Version => Ok(self.version_of(session_ref)),
+            OnBrowser::DownloadBehavior => self.set_download_behavior(session_ref, &command),
+            OnBrowser::AutoAttach => self.set_auto_attach(session_ref, &command, turn),
+            OnBrowser::DiscoverTargets => self.set_discover_targets(session_ref, &command, turn),
+            OnBrowser::Targets => self.get_targets(session_ref, &command),
+            OnBrowser::TargetInfo => self.target_info(session_ref, &command),
+            OnBrowser::AttachToTarget => self.attach_to_target(session_ref, &command, turn),
+            OnBrowser::AttachToBrowser => self.attach_to_browser_target(session_ref, turn),
+            OnBrowser::DetachFromTarget => self.detach_from_target(session_ref, &command, turn),
+            OnBrowser::Contexts => Ok(Payload::of(&json!({
                 "browserContextIds": [],
                 "defaultBrowserContextId": self.context_of(session_ref),
             }))),
-            "Target.createBrowserContext" => Err(Error::server(NO_CONTEXTS)),
-            "Target.disposeBrowserContext" => {
-                let id =
-                    command.read_params::<OneContext>()?.browser_context_id.unwrap_or_default();
-                Err(Error::server(format!("Failed to find context with id {id}")))
-            }
-            "Target.getDevToolsTarget" => Ok(Payload::empty_object()),
-            "Target.openDevTools" => {
-                Err(Error::server("Not allowed: DevTools are the user's to open"))
-            }
-            "Target.exposeDevToolsProtocol" | "Target.autoAttachRelated" => {
-                Err(Error::server("Not supported"))
-            }
-            method => Err(Error::unknown_method(method)),
-        }
+            OnBrowser::DisposeContext => Err(no_such_context(&command)),
+            OnBrowser::Nothing => Ok(Payload::empty_object()),
+            OnBrowser::Refuse(reason) => Err(Error::server(reason)),
+            OnBrowser::Unknown => Err(Error::unknown_method(&command.method)),
+        };
+        turn.reply(&Asker::new(session_ref, &command), outcome);
+    }
+
+    fn version_of(&self, session_ref: &SessionRef) -> Payload {
+        let version = self.extension_of(session_ref).map(Extension::version);
+        Payload::of(&version.unwrap_or_else(|| BrowserVersion::of(None, None)).cdp())
     }
 
     fn create_target(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
@@ -149,5 +107,15 @@ impl Relay {
         let command = self.with_wanted_window(session_ref.client, command);
         let command = extension_command(command.method, None, command.params);
         self.ask_extension(request, |id| RelayMessage::Command { id, command }, turn);
+    }
+}
+
+fn no_such_context(command: &Command) -> Error {
+    match command.read_params::<OneContext>() {
+        Ok(named) => {
+            let id = named.browser_context_id.unwrap_or_default();
+            Error::server(format!("Failed to find context with id {id}"))
+        }
+        Err(error) => error,
     }
 }

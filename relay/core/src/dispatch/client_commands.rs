@@ -2,6 +2,7 @@
 
 use crate::Relay;
 use crate::asker::Asker;
+use crate::cdp::method::{Method, OnBrowser};
 use crate::cdp::{Command, Error};
 use crate::confinement::Confinement;
 use crate::ids::{ClientId, SessionRef};
@@ -54,7 +55,9 @@ impl Relay {
     fn open_tab_for_new_client(&mut self, client: ClientId, command: &Command, turn: &mut Turn) {
         let Some(state) = self.clients.get_mut(client) else { return };
         let connection = state.connection;
-        if std::mem::take(&mut state.is_new) && command.method != "Target.createTarget" {
+        if std::mem::take(&mut state.is_new)
+            && Method::of(&command.method).on_browser != OnBrowser::CreateTarget
+        {
             self.open_first_tab(connection, turn);
         }
     }

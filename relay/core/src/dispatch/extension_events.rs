@@ -4,6 +4,7 @@ use serde::Deserialize;
 use shared_protocol::{AttachedToTarget, CdpEvent, DetachedFromTarget, LogLevel, Payload as _};
 
 use crate::Relay;
+use crate::cdp::event::{Audience, Event, Followed};
 use crate::cdp::payload::Payload;
 use crate::cdp::target_domain::InfoEvent;
 use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
@@ -18,10 +19,10 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let unreadable = |error| format!("extension {connection}: {}: {error}", event.method);
-        match (event.method.as_str(), &event.params) {
-            // No client depends on these two, and they flood.
-            ("Network.dataReceived" | "Network.resourceChangedPriority", _) => {}
-            ("Target.attachedToTarget", Some(params)) => {
+        let kind = Event::of(&event.method);
+        match (kind.followed, &event.params) {
+            (Followed::Dropped, _) => {}
+            (Followed::TargetAttached, Some(params)) => {
                 match (params.read::<AttachedToTarget<Payload>>(), event.session_id.as_ref()) {
                     (Ok(attached), parent) => {
                         let session = ExtensionSessionId::new(attached.session_id.clone());
@@ -37,13 +38,13 @@ impl Relay {
                     (Err(error), _) => turn.log(LogLevel::Error, unreadable(error)),
                 }
             }
-            ("Target.targetInfoChanged", Some(params)) if event.session_id.is_none() => {
+            (Followed::TargetInfoChanged, Some(params)) if event.session_id.is_none() => {
                 match params.read::<InfoEvent>() {
                     Ok(changed) => self.info_changed(connection, changed, turn),
                     Err(error) => turn.log(LogLevel::Error, unreadable(error)),
                 }
             }
-            ("Target.detachedFromTarget", Some(params)) => {
+            (Followed::TargetDetached, Some(params)) => {
                 match params.read::<DetachedFromTarget<Payload>>() {
                     Ok(detached) => {
                         let session = ExtensionSessionId::new(detached.session_id);
@@ -52,91 +53,103 @@ impl Relay {
                     Err(error) => turn.log(LogLevel::Error, unreadable(error)),
                 }
             }
-            // What Chrome tells a page's own session of other targets, the relay has told already.
-            (method, _) if method.starts_with("Target.") => {}
-            _ => self.forward_event(connection, event, turn),
+            (
+                Followed::TargetAttached
+                | Followed::TargetInfoChanged
+                | Followed::TargetDetached
+                | Followed::OtherTarget,
+                _,
+            ) => {}
+            (
+                Followed::Not
+                | Followed::Paused
+                | Followed::FrameNavigated
+                | Followed::NavigationBegan
+                | Followed::DownloadBegan
+                | Followed::DownloadProgressed
+                | Followed::DialogOpened
+                | Followed::DialogClosed
+                | Followed::RequestPaused
+                | Followed::Crashed
+                | Followed::StoppedLoading
+                | Followed::Reloaded,
+                _,
+            ) => self.forward_event(connection, kind, event, turn),
         }
     }
 
     /// It is long because it has one arm for each event that the relay follows.
-    pub(crate) fn forward_event(
+    fn forward_event(
         &mut self,
         connection: ConnectionId,
+        kind: Event,
         event: CdpEvent<Payload>,
         turn: &mut Turn,
     ) {
         let CdpEvent { session_id, method, params, .. } = event;
         let Some(extension_session) = session_id.map(ExtensionSessionId::new) else { return };
-        let Some(target) = self.target_mut(connection.target(&extension_session)) else { return };
+        let target_ref = connection.target(&extension_session);
+        let Some(target) = self.target_mut(target_ref) else { return };
         if let Some(params) = &params {
-            target.state.record(&method, params);
-            match method.as_str() {
-                "Debugger.paused" => {
-                    self.target_paused(connection.target(&extension_session), params);
-                }
-                "Page.frameNavigated" => {
-                    self.frame_navigated(connection.target(&extension_session), params, turn);
-                }
-                "Page.frameStartedNavigating" => {
-                    self.navigation_began(connection.target(&extension_session), params, turn);
-                }
-                "Page.downloadWillBegin" => {
-                    self.download_began(connection.target(&extension_session), params, turn);
-                    self.navigation_became_download(connection.target(&extension_session), turn);
-                }
-                "Page.downloadProgress" => self.download_progressed(connection, params, turn),
-                "Page.javascriptDialogOpening" => {
-                    return self.dialog_opened(
-                        connection.target(&extension_session),
-                        params.clone(),
-                        turn,
-                    );
-                }
-                "Page.javascriptDialogClosed" => {
-                    self.dialog_closed(connection.target(&extension_session), turn);
-                    self.children_changed = true;
-                }
-                "Fetch.requestPaused" | "Fetch.authRequired" => {
-                    return self.request_paused_event(
-                        connection.target(&extension_session),
-                        method,
-                        params,
-                        turn,
-                    );
-                }
-                _ => {}
-            }
+            target.state.record(kind, &method, params);
         }
-        match method.as_str() {
-            "Inspector.targetCrashed" => {
-                self.announce_crash(connection.target(&extension_session), turn);
+        match (kind.followed, &params) {
+            (Followed::Paused, Some(params)) => self.target_paused(target_ref, params),
+            (Followed::FrameNavigated, Some(params)) => {
+                self.frame_navigated(target_ref, params, turn);
             }
-            "Page.frameStoppedLoading" => {
-                self.check_if_still_restricted(connection.target(&extension_session), turn);
+            (Followed::DownloadBegan, Some(params)) => {
+                self.download_began(target_ref, params, turn);
+                self.navigation_became_download(target_ref, turn);
             }
-            "Inspector.targetReloadedAfterCrash" => {
-                if let Some(target) = self.target_mut(connection.target(&extension_session)) {
-                    target.is_crashed = false;
-                    self.children_changed = true;
-                }
+            (Followed::NavigationBegan, Some(params)) => {
+                self.navigation_began(target_ref, params, turn);
             }
-            _ => {}
+            (Followed::DownloadProgressed, Some(params)) => {
+                self.download_progressed(connection, params, turn);
+            }
+            (Followed::DialogOpened, Some(params)) => {
+                return self.dialog_opened(target_ref, params.clone(), turn);
+            }
+            (Followed::DialogClosed, Some(_)) => {
+                self.dialog_closed(target_ref, turn);
+                self.children_changed = true;
+            }
+            (Followed::RequestPaused, Some(params)) => {
+                return self.request_paused_event(target_ref, method, params, turn);
+            }
+            (Followed::Crashed, _) => self.announce_crash(target_ref, turn),
+            (Followed::StoppedLoading, _) => self.check_if_still_restricted(target_ref, turn),
+            (Followed::Reloaded, _) => {
+                target.is_crashed = false;
+                self.children_changed = true;
+            }
+            (
+                Followed::Paused
+                | Followed::FrameNavigated
+                | Followed::NavigationBegan
+                | Followed::DownloadBegan
+                | Followed::DownloadProgressed
+                | Followed::DialogOpened
+                | Followed::DialogClosed
+                | Followed::RequestPaused,
+                None,
+            )
+            | (
+                Followed::Not
+                | Followed::Dropped
+                | Followed::TargetAttached
+                | Followed::TargetInfoChanged
+                | Followed::TargetDetached
+                | Followed::OtherTarget,
+                _,
+            ) => {}
         }
-        if method.starts_with("Page.")
-            && self.is_leaving_restricted_page(connection.target(&extension_session))
-        {
+        if method.starts_with("Page.") && self.is_leaving_restricted_page(target_ref) {
             // Clients would take the blank page for the end of the navigation that they asked for.
             return;
         }
-        let mut audience = match method.as_str() {
-            "Tracing.tracingComplete" => {
-                self.tracing_sessions(connection.target(&extension_session), true)
-            }
-            tracing if tracing.starts_with("Tracing.") => {
-                self.tracing_sessions(connection.target(&extension_session), false)
-            }
-            _ => self.audience(connection.target(&extension_session), &method, params.as_ref()),
-        };
+        let mut audience = self.audience(target_ref, kind.audience, &method, params.as_ref());
         let last = audience.pop();
         for session_ref in &audience {
             turn.raw_event(session_ref, method.clone(), params.clone());
@@ -146,21 +159,25 @@ impl Relay {
         }
     }
 
+    /// Returns the sessions that receive an event.
     fn audience(
-        &self,
+        &mut self,
         target_ref: TargetRef<'_>,
+        audience: Audience,
         method: &str,
         params: Option<&Payload>,
     ) -> Vec<SessionRef> {
+        if let Audience::Trace | Audience::TraceEnd = audience {
+            return self.tracing_sessions(target_ref, audience == Audience::TraceEnd);
+        }
         let matching = |wants: &dyn Fn(&TargetSession) -> bool| -> Vec<SessionRef> {
             let sessions = self.target(target_ref).map(|target| target.sessions.as_slice());
             let wants =
                 |session_ref: &&SessionRef| self.target_session(session_ref).is_some_and(wants);
             sessions.unwrap_or_default().iter().filter(wants).cloned().collect()
         };
-        let (domain, _) = method.split_once('.').unwrap_or_default();
-        match (method, domain) {
-            ("Runtime.bindingCalled", _) => {
+        match audience {
+            Audience::Binding => {
                 let called = params.and_then(|params| params.read::<BindingCalled>().ok());
                 let Some(BindingCalled { name, payload }) = called else { return Vec::new() };
                 let bound = matching(&|session| session.bindings.contains(&name));
@@ -171,18 +188,12 @@ impl Relay {
                 });
                 if exposing.is_empty() { bound } else { exposing }
             }
-            ("Page.lifecycleEvent", _) => matching(&|session| session.lifecycle),
-            ("Page.screencastFrame" | "Page.screencastVisibilityChanged", _) => {
-                matching(&|session| session.screencast.is_some())
-            }
-            ("Page.fileChooserOpened", _) => {
-                matching(&|session| session.overrides.has("Page.setInterceptFileChooserDialog"))
-            }
-            ("Input.dragIntercepted", _) => {
-                matching(&|session| session.overrides.has("Input.setInterceptDrags"))
-            }
-            (_, "Inspector") => matching(&|_| true),
-            (_, domain) => {
+            Audience::Lifecycle => matching(&|session| session.lifecycle),
+            Audience::Screencast => matching(&|session| session.screencast.is_some()),
+            Audience::Overriding(setting) => matching(&|session| session.overrides.has(setting)),
+            Audience::All | Audience::Trace | Audience::TraceEnd => matching(&|_| true),
+            Audience::Domain => {
+                let (domain, _) = method.split_once('.').unwrap_or_default();
                 // The extension switches Page on for itself; other domains that nobody ever
                 // switched on have nothing to be switched.
                 let is_switched = domain == "Page"

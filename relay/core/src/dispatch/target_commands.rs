@@ -5,16 +5,12 @@ use shared_protocol::LogLevel;
 
 use crate::Relay;
 use crate::asker::Asker;
-use crate::browser::cookies::is_profile_command;
-use crate::browser::folders;
 use crate::cdp::Command;
+use crate::cdp::method::{Method, OnTarget};
 use crate::cdp::payload::Payload;
 use crate::confinement::Confinement;
-use crate::dispatch::browser_commands::serves_on_target;
 use crate::ids::SessionRef;
 use crate::requests::purpose::Purpose;
-use crate::settings::overrides::Rule;
-use crate::sharing::{dom_breakpoints, tracing};
 use crate::turn::Turn;
 
 impl Relay {
@@ -29,109 +25,81 @@ impl Relay {
         let Some(session) = self.target_session_mut(session_ref) else { return };
         session.last_active = now;
         let extension_session = session.extension_session.clone();
-        if serves_on_target(&command.method) {
-            return self.browser_command(session_ref, command, turn);
-        }
         let command = match self.needs_guard(session_ref) {
             true => Confinement::guarded_in_page(command),
             false => command,
         };
-        let method = command.method.clone();
-        let (domain, name) = method.split_once('.').unwrap_or_default();
-        match (method.as_str(), name) {
-            ("Fetch.enable" | "Fetch.disable", _) => {
-                self.set_interception(session_ref, command, turn);
+        match Method::of(&command.method).on_target() {
+            OnTarget::Browser => self.browser_command(session_ref, command, turn),
+            OnTarget::EnableInterception => self.enable_interception(session_ref, command, turn),
+            OnTarget::DisableInterception => {
+                self.disable_interception(session_ref, command, turn);
             }
-            (method, _) if method.starts_with("Fetch.") => {
-                self.interception_command(session_ref, command, turn);
+            OnTarget::Interception(action) => {
+                self.interception_command(session_ref, action, command, turn);
             }
-            (_, "enable") => self.enable(session_ref, domain, command, turn),
-            (_, "disable") => self.disable(session_ref, domain, command, turn),
-            ("DOM.getDocument" | "DOM.getFlattenedDocument", _) => {
+            OnTarget::Enable => self.enable(session_ref, command, turn),
+            OnTarget::Disable => self.disable(session_ref, command, turn),
+            OnTarget::GetDocument => {
                 // Chrome switches the domain on by itself.
                 self.record_domain(session_ref, "DOM");
                 self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
-            ("Page.setLifecycleEventsEnabled", _) => self.set_lifecycle(session_ref, command, turn),
-            ("Target.setAutoAttach", _) => self.set_target_auto_attach(session_ref, command, turn),
-            ("Runtime.runIfWaitingForDebugger", _) => {
-                self.run_if_waiting(session_ref, command, turn);
+            OnTarget::Lifecycle => self.set_lifecycle(session_ref, command, turn),
+            OnTarget::AutoAttach => self.set_target_auto_attach(session_ref, command, turn),
+            OnTarget::RunIfWaiting => self.run_if_waiting(session_ref, command, turn),
+            OnTarget::AddScript => self.add_script(session_ref, command, turn),
+            OnTarget::RemoveScript => self.remove_script(session_ref, command, turn),
+            OnTarget::AddBinding => self.add_binding(session_ref, command, turn),
+            OnTarget::RemoveBinding => self.remove_binding(session_ref, command, turn),
+            OnTarget::Breakpoint(action) => {
+                self.breakpoint_command(session_ref, action, command, turn);
             }
-            (
-                "Page.addScriptToEvaluateOnNewDocument"
-                | "Page.removeScriptToEvaluateOnNewDocument"
-                | "Page.addScriptToEvaluateOnLoad"
-                | "Page.removeScriptToEvaluateOnLoad",
-                _,
-            ) => self.script_command(session_ref, command, turn),
-            ("Runtime.addBinding" | "Runtime.removeBinding", _) => {
-                self.binding_command(session_ref, command, turn);
+            OnTarget::DomBreakpoint => self.dom_breakpoint_command(session_ref, command, turn),
+            OnTarget::Dialog => self.handle_dialog(session_ref, command, turn),
+            OnTarget::Screencast(action) => {
+                self.screencast_command(session_ref, action, command, turn);
             }
-            (
-                "Debugger.setBreakpoint"
-                | "Debugger.setBreakpointByUrl"
-                | "Debugger.setBreakpointOnFunctionCall"
-                | "Debugger.setInstrumentationBreakpoint"
-                | "Debugger.removeBreakpoint"
-                | "Debugger.pause"
-                | "Debugger.resume"
-                | "Debugger.stepInto"
-                | "Debugger.stepOut"
-                | "Debugger.stepOver"
-                | "Debugger.continueToLocation",
-                _,
-            ) => self.breakpoint_command(session_ref, command, turn),
-            (method, _) if dom_breakpoints::is_dom_breakpoint_command(method) => {
-                self.dom_breakpoint_command(session_ref, command, turn);
-            }
-            ("Page.handleJavaScriptDialog", _) => self.handle_dialog(session_ref, command, turn),
-            ("Page.startScreencast" | "Page.stopScreencast" | "Page.screencastFrameAck", _) => {
-                self.screencast_command(session_ref, command, turn);
-            }
-            ("Page.setFontFamilies", _) => self.set_fonts(session_ref, command, turn),
-            ("Page.bringToFront", _) if !self.policy.may_focus => {
+            OnTarget::Fonts => self.set_fonts(session_ref, command, turn),
+            OnTarget::BringToFront if !self.policy.may_focus => {
                 turn.log(LogLevel::Info, KEPT_BACK.to_owned());
                 turn.ok(&Asker::new(session_ref, &command));
             }
-            ("Tracing.start", _) => {
+            OnTarget::StartTrace => {
                 self.start_tracing(session_ref, &extension_session, command, turn);
             }
-            (tracing::END, _) => self.end_tracing(session_ref, &extension_session, command, turn),
-            // It would hide failures from the user; clients that send it live well without.
-            ("Security.setIgnoreCertificateErrors", _) => {
-                turn.ok(&Asker::new(session_ref, &command));
+            OnTarget::EndTrace => self.end_tracing(session_ref, &extension_session, command, turn),
+            OnTarget::Ignore => turn.ok(&Asker::new(session_ref, &command)),
+            OnTarget::Profile(action) => {
+                let extension_session = Some(&extension_session);
+                self.profile_command(session_ref, extension_session, action, command, turn);
             }
-            (method, _) if is_profile_command(method) => {
-                self.profile_command(session_ref, Some(&extension_session), command, turn);
-            }
-            (method, _) if method.starts_with("Storage.") => {
-                match self.storage_refusal(session_ref, &command) {
-                    Some(error) => {
-                        turn.fail(&Asker::new(session_ref, &command), error);
+            OnTarget::Storage(action) => {
+                match self.storage_refusal(session_ref, action, &command) {
+                    Some(error) => turn.fail(&Asker::new(session_ref, &command), error),
+                    None => {
+                        self.forward(
+                            session_ref,
+                            command,
+                            &extension_session,
+                            Purpose::Forward,
+                            turn,
+                        );
                     }
-                    None => self.forward(
-                        session_ref,
-                        command,
-                        &extension_session,
-                        Purpose::Forward,
-                        turn,
-                    ),
                 }
             }
-            (folders::SET_FILES, _) => self.set_files(session_ref, command, turn),
-            ("Page.navigate", _) => {
+            OnTarget::FileInput => self.set_files(session_ref, command, turn),
+            OnTarget::Navigate => {
                 self.record_destination(session_ref, &command, turn);
                 let purpose = Purpose::of(&command);
                 self.forward(session_ref, command, &extension_session, purpose, turn);
             }
-            (method, _) => match Rule::of(method) {
-                Some(rule) => self.override_command(session_ref, rule, command, turn),
-                None => {
-                    let command = with_own_object_group(session_ref, command);
-                    let purpose = Purpose::of(&command);
-                    self.forward(session_ref, command, &extension_session, purpose, turn);
-                }
-            },
+            OnTarget::Override(rule) => self.override_command(session_ref, rule, command, turn),
+            OnTarget::Forward | OnTarget::BringToFront => {
+                let command = with_own_object_group(session_ref, command);
+                let purpose = Purpose::of(&command);
+                self.forward(session_ref, command, &extension_session, purpose, turn);
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use crate::cdp::payload::{PermissionRule as Rule, RelayMessage};
 use crate::cdp::version::BrowserVersion;
 use crate::effect::Effect;
 use crate::ids::{ConnectionId, SessionRef};
+use crate::peers::choice::{self, Candidate, NoChoice};
 use crate::peers::reconnect::{HeldCommand, Presence};
 use crate::sessions::model::{Kind, TargetSession};
 use crate::targets::model::{Target, Targets};
@@ -18,6 +19,8 @@ use crate::targets::model::{Target, Targets};
 /// What the user can do about it, for a close reason.
 pub(crate) const NO_EXTENSION: &str =
     "no extension is connected: open Chrome with Playwriter and click its icon on a tab";
+
+const NOT_THERE: &str = "no extension with this extensionId is connected";
 
 #[derive(Debug, Default)]
 pub(crate) struct Extensions(BTreeMap<ConnectionId, Extension>);
@@ -157,45 +160,40 @@ impl Extensions {
         key.and_then(|key| self.newest(key)).unwrap_or(connection)
     }
 
-    /// Returns the extension for a client: the one it names by connection or stable key, else the only
-    /// one, else the only one with tabs. One whose worker is just away counts if no other does. One
-    /// that has not proven itself counts only if no other has.
+    /// Returns the extension for a client, by the rule of [`choice`](crate::peers::choice).
     ///
     /// # Errors
     ///
     /// Says in a few words, for a close reason, what the user can do.
     pub(crate) fn choose(&self, wanted: Option<&str>) -> Result<ConnectionId, String> {
-        if let Some(wanted) = wanted {
-            let is_wanted = |(connection, extension): &(ConnectionId, &Extension)| {
-                connection.to_string() == wanted || extension.stable_key.as_str() == wanted
+        self.choice(wanted).map_err(|reason| match reason {
+            NoChoice::NotThere => NOT_THERE.to_owned(),
+            NoChoice::Nobody if wanted.is_some() => NOT_THERE.to_owned(),
+            NoChoice::Nobody => NO_EXTENSION.to_owned(),
+            NoChoice::Several { .. } => self.choices(),
+        })
+    }
+
+    /// As [`Extensions::choose`], with the reason as a value.
+    pub(crate) fn choice(&self, wanted: Option<&str>) -> Result<ConnectionId, NoChoice> {
+        let (connections, candidates) = self.candidates();
+        choice::choose(&candidates, wanted).map(|at| connections[at])
+    }
+
+    /// Returns all, oldest connection first.
+    fn candidates<'a>(&'a self) -> (Vec<ConnectionId>, Vec<Candidate<'a>>) {
+        let candidate = |extension: (&ConnectionId, &'a Extension)| {
+            let (connection, extension) = extension;
+            let candidate = Candidate {
+                extension_id: connection.to_string(),
+                stable_key: extension.stable_key.as_str(),
+                is_proven: extension.proven,
+                is_connected: extension.presence.is_connected(),
+                has_tabs: extension.targets.tabs().next().is_some(),
             };
-            let found = self.connected().rev().find(is_wanted);
-            return found
-                .or_else(|| self.iter().rev().find(is_wanted))
-                .map(|(connection, _)| connection)
-                .ok_or_else(|| "no extension with this extensionId is connected".to_owned());
-        }
-        // Whoever has not proven itself gets no client while one that has is there, or just away.
-        let proven = self.iter().any(|(_, extension)| extension.proven);
-        let (here, away): (Vec<_>, Vec<_>) = self
-            .iter()
-            .filter(|(_, extension)| extension.proven == proven)
-            .filter(|(connection, it)| self.newest(&it.stable_key) == Some(*connection))
-            .partition(|(_, extension)| extension.presence.is_connected());
-        let newest = if here.is_empty() { away } else { here };
-        let newest: Vec<ConnectionId> = newest.into_iter().map(|(it, _)| it).collect();
-        let with_tabs: Vec<ConnectionId> = newest
-            .iter()
-            .copied()
-            .filter(|connection| {
-                self.get(*connection).is_some_and(|e| e.targets.tabs().next().is_some())
-            })
-            .collect();
-        match (newest.as_slice(), with_tabs.as_slice()) {
-            ([], _) => Err(NO_EXTENSION.to_owned()),
-            ([only], _) | (_, [only]) => Ok(*only),
-            (several, _) => Err(self.choices(several)),
-        }
+            (*connection, candidate)
+        };
+        self.0.iter().map(candidate).unzip()
     }
 
     /// Returns the extension that has a target, and what a session of it is.
@@ -215,12 +213,15 @@ impl Extensions {
     }
 
     /// Returns what a client can choose from. A close reason holds 123 bytes.
-    fn choices(&self, connections: &[ConnectionId]) -> String {
-        let choice = |connection: &ConnectionId| {
-            let browser = self.get(*connection)?.hello.browser.as_deref().unwrap_or("browser");
+    fn choices(&self) -> String {
+        let (connections, candidates) = self.candidates();
+        let choice = |at: usize| {
+            let connection = connections[at];
+            let browser = self.get(connection)?.hello.browser.as_deref().unwrap_or("browser");
             Some(format!("{connection} ({browser})"))
         };
-        let choices: Vec<String> = connections.iter().filter_map(choice).collect();
+        let choices: Vec<String> =
+            choice::newest(&candidates).into_iter().filter_map(choice).collect();
         format!("several browsers: add ?extensionId=, one of {}", choices.join(", "))
     }
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use shared_protocol::{Payload as _, TargetId};
 
+use crate::cdp::method::{Method, OnTarget};
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 
@@ -16,9 +17,10 @@ pub(crate) fn is_wanted_by(command: &Command) -> bool {
         url: String,
     }
 
-    let Some(params) = command.params.as_ref().filter(|_| command.method == "Page.navigate") else {
+    if !matches!(Method::of(&command.method).on_target(), OnTarget::Navigate) {
         return false;
-    };
+    }
+    let Some(params) = &command.params else { return false };
     let wanted = params.read::<Navigate>().map(|Navigate { url }| url).unwrap_or_default();
     wanted.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }

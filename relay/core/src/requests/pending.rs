@@ -228,21 +228,3 @@ impl Requests {
         self.deadlines.first().map(|(at, _)| *at)
     }
 }
-
-/// Returns whether a command is one that answers at once unless its tab is frozen. An evaluation or a
-/// navigation may rightly take for ever.
-pub(crate) fn is_quick(method: &str) -> bool {
-    method.ends_with(".enable")
-        || method.ends_with(".disable")
-        || matches!(
-            method,
-            "Page.getFrameTree"
-                | "Page.setLifecycleEventsEnabled"
-                | "Page.addScriptToEvaluateOnNewDocument"
-                | "Page.addScriptToEvaluateOnLoad"
-                | "Page.createIsolatedWorld"
-                | "Network.setCacheDisabled"
-                | "Target.setAutoAttach"
-        )
-        || method.starts_with("Emulation.set")
-}

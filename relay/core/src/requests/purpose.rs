@@ -1,6 +1,7 @@
 //! What the answer to a request is for.
 
 use crate::cdp::Command;
+use crate::cdp::method::Method;
 use crate::ids::{CommandNumber, SessionRef};
 use crate::requests::data_urls;
 use crate::requests::rollback::Rollback;
@@ -56,17 +57,7 @@ pub(crate) enum Purpose {
 impl Purpose {
     /// Returns what a command that is passed on as it is means.
     pub(crate) fn of(command: &Command) -> Self {
-        let runs_page = command.method.starts_with("Input.")
-            || matches!(
-                command.method.as_str(),
-                "Runtime.evaluate"
-                    | "Runtime.callFunctionOn"
-                    | "Page.navigate"
-                    | "Page.navigateToHistoryEntry"
-                    | "Page.reload"
-                    | "Page.close"
-            );
-        if !runs_page {
+        if !Method::of(&command.method).runs_page {
             return Self::Forward;
         }
         Self::RunsPage { opens_data: data_urls::is_wanted_by(command) }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use crate::cdp::method::{Method, OnRefusedPage, OnTarget};
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
-use crate::settings::overrides::Rule;
 
 pub(crate) const RESTRICTED: &str = "Chrome lets no extension act on the page that this tab shows, such as a warning \
                      of a bad certificate; go to another address, close the page, or leave it in \
@@ -26,7 +26,7 @@ impl DeferredCommand {
     }
 
     pub(crate) fn adds_script(&self) -> bool {
-        self.method.starts_with("Page.addScript")
+        matches!(Method::of(&self.method).on_target(), OnTarget::AddScript)
     }
 }
 
@@ -49,43 +49,30 @@ pub(crate) enum OnRefusal {
 
 impl OnRefusal {
     pub(crate) fn of(command: &Command) -> Self {
-        match command.method.as_str() {
-            "Runtime.evaluate" | "Runtime.callFunctionOn" => Self::Throws,
-            "Page.navigate" => Self::Navigates(command.clone()),
-            "Target.closeTarget" | "Page.close" => Self::Closes,
-            method => Self::of_own(method, command.params.as_ref()),
+        match Method::of(&command.method).on_refused_page() {
+            OnRefusedPage::Throw => Self::Throws,
+            OnRefusedPage::Navigate => Self::Navigates(command.clone()),
+            OnRefusedPage::Close => Self::Closes,
+            OnRefusedPage::Fail => Self::Fails,
+            OnRefusedPage::Wait => Self::waits(&command.method, command.params.as_ref()),
         }
     }
 
-    /// As [`OnRefusal::of`], for a command of the relay's own.
+    /// As [`OnRefusal::of`], for a command of the relay's own, which waits or fails.
     pub(crate) fn of_own(method: &str, params: Option<&Payload>) -> Self {
-        if !is_setup(method) {
-            return Self::Fails;
+        match Method::of(method).on_refused_page() {
+            OnRefusedPage::Wait => Self::waits(method, params),
+            OnRefusedPage::Throw
+            | OnRefusedPage::Navigate
+            | OnRefusedPage::Close
+            | OnRefusedPage::Fail => Self::Fails,
         }
+    }
+
+    fn waits(method: &str, params: Option<&Payload>) -> Self {
         let (method, params) = (method.to_owned(), params.cloned());
         Self::Waits(DeferredCommand { method, params, script: None })
     }
-}
-
-/// Returns whether a command only says how a page is to be from now on.
-fn is_setup(method: &str) -> bool {
-    let (domain, name) = method.split_once('.').unwrap_or_default();
-    matches!(name, "enable" | "disable" | "setAutoAttach" | "runIfWaitingForDebugger")
-        || matches!(
-            method,
-            "Page.addScriptToEvaluateOnNewDocument"
-                | "Page.addScriptToEvaluateOnLoad"
-                | "Page.removeScriptToEvaluateOnNewDocument"
-                | "Page.removeScriptToEvaluateOnLoad"
-                | "Runtime.addBinding"
-                | "Runtime.removeBinding"
-        )
-        || Rule::of(method).is_some()
-        || (matches!(domain, "Emulation" | "Network" | "Page") && name.starts_with("set"))
-            && !matches!(
-                method,
-                "Page.setDocumentContent" | "Network.setCookie" | "Network.setCookies"
-            )
 }
 
 /// Returns whether Chrome refuses the page that a tab shows, rather than the command.

@@ -5,9 +5,10 @@ use shared_protocol::{CdpCommand, Extra, RequestId};
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
+use crate::cdp::method::Method;
 use crate::cdp::payload::{Payload, RelayMessage};
 use crate::ids::{ConnectionId, ExtensionSessionId, SessionRef, TargetRef};
-use crate::requests::pending::{QUICK, Request, is_quick};
+use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::requests::refusal::OnRefusal;
 use crate::turn::Turn;
@@ -23,7 +24,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(connection) = self.connection_of(session_ref) else { return };
-        let quick = is_quick(&command.method);
+        let quick = Method::of(&command.method).is_quick;
         let id = self.requests.add(
             Request::to_target(connection.target(extension_session), purpose)
                 .asked_by(Asker::new(session_ref, &command))

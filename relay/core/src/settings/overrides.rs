@@ -1,19 +1,18 @@
-//! Settings that sessions override: how the values of several sessions become one, and how the
-//! override is cleared.
+//! The settings that sessions override: how the values of several sessions become one, and how a
+//! setting is reset. The table of all settings is in `shared_protocol::overrides`, because the
+//! extension reads it too.
 
 mod merged;
-mod table;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use shared_protocol::overrides::{Combine, Override, canonical};
 
 use crate::cdp::Command;
 use crate::cdp::payload::Payload;
 use crate::ids::CommandNumber;
-use table::{ALIASES, RULES};
 
 /// The settings that one session overrides.
 #[derive(Debug, Default)]
@@ -45,83 +44,49 @@ impl Overrides {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct Rule {
-    method: &'static str,
-    combine: Combine,
-    /// The parameter that says which of several is set, if there are several.
-    of: Option<&'static str>,
-    /// The command that leaves nothing overridden, and its parameters.
-    reset: (&'static str, &'static str),
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Combine {
-    /// The last value counts.
-    Latest,
-    /// It is on while any session wants it; the parameter that says so.
-    Any(&'static str),
-    /// The headers of all, later ones over earlier ones.
-    Headers,
-    /// What anybody wants blocked.
-    Blocked,
-}
-
 /// What can be overridden by itself: a command's setting, or one of several.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
-    rule: &'static Rule,
-    which: Option<String>,
+    rule: &'static Override,
+    member: Option<String>,
 }
 
-impl Rule {
-    /// Returns the rule for a command that overrides a setting, or gives it back.
-    pub(crate) fn of(method: &str) -> Option<&'static Self> {
-        let method = canonical(method);
-        RULES.iter().find(|rule| [rule.method, rule.reset.0].contains(&method))
-    }
+/// Returns whether the value is merged from all sessions.
+pub(crate) fn merges(rule: &Override) -> bool {
+    matches!(rule.combine, Combine::Headers | Combine::Blocked)
+}
 
-    pub(crate) fn setting(&'static self, command: &Command) -> Setting {
-        let which = self.of.and_then(|name| {
-            let fields = command.read_params::<Map<String, Value>>().ok()?;
-            fields.get(name)?.as_str().map(str::to_owned)
-        });
-        Setting { rule: self, which }
+/// Returns whether the parameters of a command clear the override.
+pub(crate) fn clears(rule: &Override, command: &Command) -> bool {
+    let method = canonical(&command.method);
+    if method != rule.method && method == rule.reset_method() {
+        return true;
     }
-
-    /// Returns whether the value is merged from all sessions.
-    pub(crate) fn merges(&self) -> bool {
-        matches!(self.combine, Combine::Headers | Combine::Blocked)
-    }
-
-    /// Returns whether `false` of one session is ignored while another wants `true`.
-    pub(crate) fn is_flag(&self) -> bool {
-        matches!(self.combine, Combine::Any(_))
-    }
-
-    /// Returns whether the parameters clear the override.
-    pub(crate) fn clears(&self, command: &Command) -> bool {
-        let method = canonical(&command.method);
-        if method != self.method && method == self.reset.0 {
-            return true;
-        }
-        let fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
-        let is_empty = |name| {
-            fields.get(name).is_none_or(|value: &Value| {
-                value.as_array().is_none_or(Vec::is_empty)
-                    && value.as_object().is_none_or(Map::is_empty)
-            })
-        };
-        match self.combine {
-            Combine::Latest => false,
-            Combine::Any(flag) => fields.get(flag) != Some(&Value::Bool(true)),
-            Combine::Headers => is_empty("headers"),
-            Combine::Blocked => is_empty("urls") && is_empty("urlPatterns"),
-        }
+    let fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
+    let is_empty = |name| {
+        fields.get(name).is_none_or(|value: &Value| {
+            value.as_array().is_none_or(Vec::is_empty)
+                && value.as_object().is_none_or(Map::is_empty)
+        })
+    };
+    match rule.combine {
+        Combine::Latest => false,
+        Combine::Any => rule.flag().is_none_or(|flag| fields.get(flag) != Some(&Value::Bool(true))),
+        Combine::Headers => is_empty("headers"),
+        Combine::Blocked => is_empty("urls") && is_empty("urlPatterns"),
     }
 }
 
 impl Setting {
+    /// Returns the setting that a command overrides or resets.
+    pub(crate) fn of(rule: &'static Override, command: &Command) -> Self {
+        let member = rule.members.and_then(|members| {
+            let fields = command.read_params::<Map<String, Value>>().ok()?;
+            fields.get(members.parameter)?.as_str().map(str::to_owned)
+        });
+        Self { rule, member }
+    }
+
     pub(crate) fn method(&self) -> &'static str {
         self.rule.method
     }
@@ -135,23 +100,19 @@ impl Setting {
         wishes.sort_by_key(|wish| wish.since);
         let method = self.rule.method;
         match (self.rule.combine, wishes.last()) {
-            (_, None) => (self.rule.reset.0, self.reset()),
-            (Combine::Latest | Combine::Any(_), Some(last)) => (method, last.params.clone()),
+            (_, None) => (self.rule.reset_method(), self.reset()),
+            (Combine::Latest | Combine::Any, Some(last)) => (method, last.params.clone()),
             (Combine::Headers, Some(_)) => (method, merged::headers(&wishes)),
             (Combine::Blocked, Some(_)) => (method, merged::blocked(&wishes)),
         }
     }
 
     fn reset(&self) -> Payload {
-        let reset = self.rule.reset.1;
-        let (Some(name), Some(which)) = (self.rule.of, &self.which) else { return payload(reset) };
-        let mut fields: Map<String, Value> = serde_json::from_str(reset).unwrap_or_default();
-        fields.insert(name.to_owned(), which.clone().into());
-        Payload::of(&fields)
+        Payload::of(&self.rule.reset_params(self.member.as_deref()))
     }
 
     fn key(&self) -> (&'static str, Option<&str>) {
-        (self.rule.method, self.which.as_deref())
+        (self.rule.method, self.member.as_deref())
     }
 }
 
@@ -175,36 +136,15 @@ impl Ord for Setting {
     }
 }
 
-/// Some commands have an older name too.
-fn canonical(method: &str) -> &str {
-    ALIASES.iter().find(|(old, _)| *old == method).map_or(method, |(_, name)| name)
-}
-
-fn payload(text: &str) -> Payload {
-    RawValue::from_string(text.to_owned()).map_or_else(|_| Payload::empty_object(), Payload::raw)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::value::RawValue;
     use shared_protocol::RequestId;
 
-    #[test]
-    fn every_reset_is_json_and_every_rule_is_found_by_its_names() {
-        for rule in &RULES {
-            assert!(serde_json::from_str::<Map<String, Value>>(rule.reset.1).is_ok(), "{rule:?}");
-            for name in [rule.method, rule.reset.0] {
-                assert_eq!(Rule::of(name).map(|found| found.method), Some(rule.method));
-            }
-        }
-        for (old, name) in ALIASES {
-            assert!(Rule::of(old).is_some(), "{old} is {name}");
-        }
-        assert!(Rule::of("Page.navigate").is_none());
-    }
+    use super::*;
 
     #[test]
-    fn the_last_wish_counts_and_without_one_nothing_is_overridden() {
+    fn the_last_value_counts_and_without_one_nothing_is_overridden() {
         let rule = "Emulation.setTimezoneOverride";
         let old = wishing(rule, 1, r#"{"timezoneId":"Asia/Tokyo"}"#);
         let new = wishing(rule, 2, r#"{"timezoneId":"Europe/Rome"}"#);
@@ -236,7 +176,7 @@ mod tests {
             "the newest is asked first"
         );
         for nothing in ["{}", r#"{"urls":[]}"#, r#"{"urlPatterns":[]}"#] {
-            assert!(Rule::of(rule).unwrap().clears(&command(rule, nothing)), "{nothing}");
+            assert!(clears(rule_of(rule), &command(rule, nothing)), "{nothing}");
         }
     }
 
@@ -245,22 +185,29 @@ mod tests {
         let rule = "Emulation.setSensorOverrideEnabled";
         let session = |which: &str| format!(r#"{{"enabled":true,"type":"{which}"}}"#);
         let one = wishing(rule, 1, &session("gyroscope"));
-        let gyroscope = Rule::of(rule).unwrap().setting(&command(rule, &session("gyroscope")));
-        let magnetometer =
-            Rule::of(rule).unwrap().setting(&command(rule, &session("magnetometer")));
+        let setting = |which: &str| Setting::of(rule_of(rule), &command(rule, &session(which)));
+        let (gyroscope, magnetometer) = (setting("gyroscope"), setting("magnetometer"));
         assert_eq!(gyroscope.effective([&one].into_iter()).1.as_str(), session("gyroscope"));
         let (_, value) = magnetometer.effective([&one].into_iter());
         assert_eq!(value.as_str(), r#"{"enabled":false,"type":"magnetometer"}"#);
     }
 
+    fn rule_of(method: &str) -> &'static Override {
+        Override::of(method).unwrap()
+    }
+
+    fn payload(text: &str) -> Payload {
+        Payload::raw(RawValue::from_string(text.to_owned()).unwrap())
+    }
+
     fn value(method: &str, all: &[&Overrides]) -> String {
-        let setting = Rule::of(method).unwrap().setting(&command(method, "{}"));
+        let setting = Setting::of(rule_of(method), &command(method, "{}"));
         setting.effective(all.iter().copied()).1.as_str().to_owned()
     }
 
     fn wishing(method: &str, since: u64, params: &str) -> Overrides {
         let mut session = Overrides::default();
-        let setting = Rule::of(method).unwrap().setting(&command(method, params));
+        let setting = Setting::of(rule_of(method), &command(method, params));
         session.0.insert(
             setting,
             OverrideValue { params: payload(params), since: CommandNumber(since) },

@@ -9,6 +9,7 @@ use shared_protocol::Payload as _;
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
+use crate::cdp::method::BreakpointCommand;
 use crate::cdp::payload::Payload;
 use crate::confinement::Confinement;
 use crate::ids::{SessionRef, TargetRef};
@@ -37,13 +38,14 @@ impl Relay {
     pub(crate) fn breakpoint_command(
         &mut self,
         session_ref: &SessionRef,
+        action: BreakpointCommand,
         mut command: Command,
         turn: &mut Turn,
     ) {
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let extension_session = session.extension_session.clone();
-        let purpose = match command.method.as_str() {
-            REMOVE => {
+        let purpose = match action {
+            BreakpointCommand::Remove => {
                 let id = command.read_params::<Breakpoint>().map(|it| it.breakpoint_id);
                 let id = id.unwrap_or_default();
                 session.breakpoints.remove(&id);
@@ -54,14 +56,15 @@ impl Relay {
                 }
                 Purpose::Forward
             }
-            set if set.starts_with("Debugger.set") => {
+            BreakpointCommand::Add => {
                 if self.needs_guard(session_ref) {
                     command = Confinement::guarded_breakpoint(command);
                 }
                 Purpose::AddBreakpoint
             }
-            steers => {
-                let paused_for = (steers != "Debugger.resume").then(|| session_ref.clone());
+            BreakpointCommand::Pause | BreakpointCommand::Resume => {
+                let pauses = action == BreakpointCommand::Pause;
+                let paused_for = pauses.then(|| session_ref.clone());
                 if let Some(target) = self.target_under_mut(session_ref) {
                     target.state.pause.paused_for = paused_for;
                 }

@@ -24,11 +24,6 @@ pub(crate) struct DomBreakpoint {
     params: Value,
 }
 
-/// Returns whether a command sets or removes such a breakpoint.
-pub(crate) fn is_dom_breakpoint_command(method: &str) -> bool {
-    (method.starts_with(SET) || method.starts_with(REMOVE)) && method.ends_with("Breakpoint")
-}
-
 /// Returns whether `Debugger.paused` has this reason because of such a breakpoint.
 pub(crate) fn is_pause_reason(reason: &str) -> bool {
     matches!(reason, "XHR" | "DOM" | "EventListener" | "instrumentation")

@@ -18,13 +18,9 @@ use crate::turn::Turn;
 const MAX_DOMAINS: usize = 200;
 
 impl Relay {
-    pub(crate) fn enable(
-        &mut self,
-        session_ref: &SessionRef,
-        domain: &str,
-        command: Command,
-        turn: &mut Turn,
-    ) {
+    pub(crate) fn enable(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
+        let method = command.method.clone();
+        let (domain, _) = method.split_once('.').unwrap_or_default();
         let asker = Asker::new(session_ref, &command);
         let was_on = self
             .target_session(session_ref)
@@ -149,13 +145,9 @@ impl Relay {
         }
     }
 
-    pub(crate) fn disable(
-        &mut self,
-        session_ref: &SessionRef,
-        domain: &str,
-        command: Command,
-        turn: &mut Turn,
-    ) {
+    pub(crate) fn disable(&mut self, session_ref: &SessionRef, command: Command, turn: &mut Turn) {
+        let method = command.method.clone();
+        let (domain, _) = method.split_once('.').unwrap_or_default();
         let Some(connection) = self.connection_of(session_ref) else { return };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let extension_session = session.extension_session.clone();

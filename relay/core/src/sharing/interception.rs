@@ -11,6 +11,7 @@ use shared_protocol::Payload as _;
 
 use crate::Relay;
 use crate::asker::Asker;
+use crate::cdp::method::InterceptionCommand;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::confinement::is_web;
@@ -28,10 +29,28 @@ struct OneRequest {
 }
 
 impl Relay {
-    /// `Fetch.enable` and `Fetch.disable`
-    pub(crate) fn set_interception(
+    pub(crate) fn enable_interception(
         &mut self,
         session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        self.set_interception(session_ref, true, command, turn);
+    }
+
+    pub(crate) fn disable_interception(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        self.set_interception(session_ref, false, command, turn);
+    }
+
+    fn set_interception(
+        &mut self,
+        session_ref: &SessionRef,
+        is_enabled: bool,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -44,7 +63,7 @@ impl Relay {
         }
 
         let since = self.last_command;
-        let wanted = if command.method == "Fetch.enable" {
+        let wanted = if is_enabled {
             match command.read_params::<Enable>() {
                 Ok(enable) => Some(InterceptionPatterns {
                     patterns: enable.patterns.filter(|patterns| !patterns.is_empty()),
@@ -181,6 +200,7 @@ impl Relay {
     pub(crate) fn interception_command(
         &mut self,
         session_ref: &SessionRef,
+        action: InterceptionCommand,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -198,8 +218,8 @@ impl Relay {
             let error = Error::new(-32602, "Invalid InterceptionId.");
             return turn.fail(&asker, error);
         }
-        match command.method.as_str() {
-            "Fetch.continueRequest" | "Fetch.continueResponse" => {
+        match action {
+            InterceptionCommand::Continue => {
                 let changes = command.read_params::<Map<String, Value>>().unwrap_or_default();
                 if changes.get("interceptResponse") == Some(&Value::Bool(true)) {
                     paused.wants_response.push(session_ref.clone());
@@ -231,15 +251,19 @@ impl Relay {
                 turn.ok(&asker);
                 paused.offer_to_next(turn);
             }
-            "Fetch.continueWithAuth" if !paused.next.is_empty() && is_default_auth(&command) => {
+            InterceptionCommand::Authenticate
+                if !paused.next.is_empty() && is_default_auth(&command) =>
+            {
                 turn.ok(&asker);
                 paused.offer_to_next(turn);
             }
-            "Fetch.fulfillRequest" | "Fetch.failRequest" | "Fetch.continueWithAuth" => {
+            InterceptionCommand::End | InterceptionCommand::Authenticate => {
                 target.state.paused.take(&request_id);
                 self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
-            _ => self.forward(session_ref, command, &extension_session, Purpose::Forward, turn),
+            InterceptionCommand::Keep => {
+                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn)
+            }
         }
     }
 

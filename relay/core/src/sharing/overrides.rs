@@ -1,6 +1,8 @@
 //! Settings of a target that sessions override. Chrome keeps one value for all of them, so the value
 //! of each session is kept, combined with the others', and released when the session ends.
 
+use shared_protocol::overrides::Override;
+
 use crate::Relay;
 use crate::asker::Asker;
 use crate::cdp::Command;
@@ -8,23 +10,23 @@ use crate::cdp::payload::Payload;
 use crate::ids::{CommandNumber, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
-use crate::settings::overrides::{OverrideValue, Overrides, Rule, Setting};
+use crate::settings::overrides::{OverrideValue, Overrides, Setting, clears, merges};
 use crate::turn::Turn;
 
 impl Relay {
     pub(crate) fn override_command(
         &mut self,
         session_ref: &SessionRef,
-        rule: &'static Rule,
+        rule: &'static Override,
         command: Command,
         turn: &mut Turn,
     ) {
         let since = self.last_command;
-        let setting = rule.setting(&command);
-        let clears = rule.clears(&command);
+        let setting = Setting::of(rule, &command);
+        let is_cleared = clears(rule, &command);
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let extension_session = session.extension_session.clone();
-        let purpose = if clears {
+        let purpose = if is_cleared {
             session.overrides.0.remove(&setting);
             Purpose::Forward
         } else {
@@ -35,7 +37,7 @@ impl Relay {
         if !self.other_sessions(session_ref).any(|other| other.overrides.0.contains_key(&setting)) {
             return self.forward(session_ref, command, &extension_session, purpose, turn);
         }
-        if rule.merges() || (clears && !rule.is_flag()) {
+        if merges(rule) || (is_cleared && rule.flag().is_none()) {
             let Some(connection) = self.connection_of(session_ref) else { return };
             let (method, params) = setting.effective(
                 self.sessions_on(connection.target(&extension_session))
@@ -43,7 +45,7 @@ impl Relay {
             );
             let command = Command { method: method.to_owned(), params: Some(params), ..command };
             self.forward(session_ref, command, &extension_session, purpose, turn);
-        } else if clears {
+        } else if is_cleared {
             turn.ok(&Asker::new(session_ref, &command));
         } else {
             self.forward(session_ref, command, &extension_session, purpose, turn);

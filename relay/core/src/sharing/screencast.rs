@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Relay;
 use crate::asker::Asker;
+use crate::cdp::method::ScreencastCommand;
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 use crate::ids::{CommandNumber, SessionRef, TargetRef};
@@ -79,6 +80,7 @@ impl Relay {
     pub(crate) fn screencast_command(
         &mut self,
         session_ref: &SessionRef,
+        action: ScreencastCommand,
         command: Command,
         turn: &mut Turn,
     ) {
@@ -86,20 +88,20 @@ impl Relay {
         let Some(session) = self.target_session(session_ref) else { return };
         let (extension_session, watches) =
             (session.extension_session.clone(), session.screencast.is_some());
-        match command.method.as_str() {
-            "Page.screencastFrameAck" => self.acknowledge(session_ref, command, turn),
+        match action {
+            ScreencastCommand::Acknowledge => self.acknowledge(session_ref, command, turn),
             // Chrome's own answer; it may not have come to the first yet.
-            START if watches => {
+            ScreencastCommand::Start if watches => {
                 let error = Error::server("Screencast is already active");
                 turn.fail(&Asker::new(session_ref, &command), error);
             }
-            START => self.start_screencast(
+            ScreencastCommand::Start => self.start_screencast(
                 session_ref,
                 connection.target(&extension_session),
                 command,
                 turn,
             ),
-            _ => {
+            ScreencastCommand::Stop => {
                 let before = self.cast_for_all(connection.target(&extension_session));
                 if let Some(session) = self.target_session_mut(session_ref) {
                     session.screencast = None;

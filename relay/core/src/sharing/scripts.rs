@@ -53,7 +53,19 @@ impl ShortScripts {
 }
 
 impl Relay {
-    pub(crate) fn script_command(
+    pub(crate) fn add_script(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        session.short_scripts.add(&command);
+        let extension_session = session.extension_session.clone();
+        self.forward(session_ref, command, &extension_session, Purpose::AddScript, turn);
+    }
+
+    pub(crate) fn remove_script(
         &mut self,
         session_ref: &SessionRef,
         command: Command,
@@ -61,16 +73,6 @@ impl Relay {
     ) {
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let extension_session = session.extension_session.clone();
-        if command.method.starts_with("Page.addScript") {
-            session.short_scripts.add(&command);
-            return self.forward(
-                session_ref,
-                command,
-                &extension_session,
-                Purpose::AddScript,
-                turn,
-            );
-        }
         let named = command.read_params::<Script>().map(|script| {
             session.deferred_scripts.remove(&script.identifier).unwrap_or(script.identifier)
         });
@@ -111,7 +113,7 @@ impl Relay {
                 session.scripts.insert(script.identifier);
             }
             // Its owner left before Chrome could name it.
-            None => self.remove_script(target_ref, script.identifier, turn),
+            None => self.send_script_removal(target_ref, script.identifier, turn),
         }
     }
 
@@ -131,11 +133,27 @@ impl Relay {
                 session.scripts.insert(identifier.clone());
                 session.deferred_scripts.insert(given, identifier);
             }
-            None => self.remove_script(target_ref, identifier, turn),
+            None => self.send_script_removal(target_ref, identifier, turn),
         }
     }
 
-    pub(crate) fn binding_command(
+    pub(crate) fn add_binding(
+        &mut self,
+        session_ref: &SessionRef,
+        command: Command,
+        turn: &mut Turn,
+    ) {
+        let Binding { name } = match command.read_params() {
+            Ok(binding) => binding,
+            Err(error) => return turn.fail(&Asker::new(session_ref, &command), error),
+        };
+        let Some(session) = self.target_session_mut(session_ref) else { return };
+        session.bindings.insert(name);
+        let extension_session = session.extension_session.clone();
+        self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
+    }
+
+    pub(crate) fn remove_binding(
         &mut self,
         session_ref: &SessionRef,
         command: Command,
@@ -148,10 +166,6 @@ impl Relay {
         };
         let Some(session) = self.target_session_mut(session_ref) else { return };
         let extension_session = session.extension_session.clone();
-        if command.method == "Runtime.addBinding" {
-            session.bindings.insert(name);
-            return self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
-        }
         session.bindings.remove(&name);
         if self.other_sessions(session_ref).any(|other| other.bindings.contains(&name)) {
             turn.ok(&asker);
@@ -169,7 +183,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         for identifier in scripts {
-            self.remove_script(target_ref, identifier.clone(), turn);
+            self.send_script_removal(target_ref, identifier.clone(), turn);
         }
         for name in bindings {
             if !self.sessions_on(target_ref).any(|session| session.bindings.contains(name)) {
@@ -179,7 +193,12 @@ impl Relay {
         }
     }
 
-    fn remove_script(&mut self, target_ref: TargetRef<'_>, identifier: String, turn: &mut Turn) {
+    fn send_script_removal(
+        &mut self,
+        target_ref: TargetRef<'_>,
+        identifier: String,
+        turn: &mut Turn,
+    ) {
         let script = Some(Payload::of(&Script { identifier }));
         let method = "Page.removeScriptToEvaluateOnNewDocument";
         self.send_to_target(target_ref, method, script, turn);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::Deserialize;
 use shared_protocol::{Payload as _, RequestId};
 
+use crate::cdp::event::{Event, Recorded};
 use crate::cdp::payload::Payload;
 use crate::ids::CommandNumber;
 use crate::requests::deferred_replies::DeferredReply;
@@ -63,15 +64,15 @@ struct ReplayLog {
 
 impl TargetState {
     /// Keeps what a later session will have to be told.
-    pub(crate) fn record(&mut self, method: &str, params: &Payload) {
+    pub(crate) fn record(&mut self, event: Event, method: &str, params: &Payload) {
         let (domain, _) = method.split_once('.').unwrap_or_default();
-        let is_told_once = matches!(domain, "Runtime" | "Debugger" | "CSS" | "Audits" | "Log");
-        if is_told_once && !self.domains.contains_key(domain) {
+        if event.is_sent_once && !self.domains.contains_key(domain) {
             // It was on its way when the last who wanted it left.
             return;
         }
-        match method {
-            "Runtime.executionContextCreated" => {
+        match event.recorded {
+            Recorded::Not => {}
+            Recorded::ContextCreated => {
                 if let Ok(ContextCreated { context }) = params.read() {
                     self.contexts.retain(|(id, _)| *id != context.id);
                     if self.contexts.len() >= MAX_CONTEXTS {
@@ -80,25 +81,20 @@ impl TargetState {
                     self.contexts.push((context.id, params.clone()));
                 }
             }
-            "Runtime.executionContextDestroyed" => {
+            Recorded::ContextDestroyed => {
                 if let Ok(ContextDestroyed { execution_context_id }) = params.read() {
                     self.contexts.retain(|(id, _)| *id != execution_context_id);
                 }
             }
-            "Runtime.executionContextsCleared" => self.contexts.clear(),
-            "Debugger.resumed" => self.pause.is_paused = false,
-            "Inspector.workerScriptLoaded" => self.worker_loaded = Some(params.clone()),
-            "Debugger.scriptParsed"
-            | "Debugger.scriptFailedToParse"
-            | "CSS.styleSheetAdded"
-            | "Audits.issueAdded"
-            | "Log.entryAdded" => self.replay_log.add(method, params.clone()),
-            "CSS.styleSheetRemoved" => {
+            Recorded::ContextsCleared => self.contexts.clear(),
+            Recorded::Resumed => self.pause.is_paused = false,
+            Recorded::WorkerScriptLoaded => self.worker_loaded = Some(params.clone()),
+            Recorded::Replayed => self.replay_log.add(method, params.clone()),
+            Recorded::StyleSheetRemoved => {
                 if let Ok(StyleSheetRemoved { style_sheet_id }) = params.read() {
                     self.replay_log.remove_style_sheet(&style_sheet_id);
                 }
             }
-            _ => {}
         }
     }
 
@@ -279,7 +275,7 @@ mod tests {
     }
 
     fn record(state: &mut TargetState, method: &str, params: &serde_json::Value) {
-        state.record(method, &Payload::of(params));
+        state.record(Event::of(method), method, &Payload::of(params));
     }
 
     fn replayed(state: &TargetState, domain: &str) -> Vec<serde_json::Value> {

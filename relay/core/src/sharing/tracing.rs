@@ -5,6 +5,7 @@ mod categories;
 
 use crate::Relay;
 use crate::asker::Asker;
+use crate::cdp::method::{Method, OnTarget};
 use crate::cdp::{Command, Error};
 use crate::ids::{
     ClientId, ClientSessionId, ConnectionId, ExtensionSessionId, SessionRef, TargetRef,
@@ -30,7 +31,8 @@ impl Relay {
         command: Command,
         turn: &mut Turn,
     ) {
-        let starts = command.method == "Tracing.start";
+        let method = Method::of(&command.method).on_target();
+        let starts = matches!(method, OnTarget::StartTrace);
         let known = self.trace_of(session_ref.client).map(|trace| trace.extension_session.clone());
         let extension_session = match known {
             Some(extension_session) if !starts => Ok(extension_session),
@@ -42,10 +44,12 @@ impl Relay {
                 return turn.fail(&Asker::new(session_ref, &command), error);
             }
         };
-        match command.method.as_str() {
-            "Tracing.start" => self.start_tracing(session_ref, &extension_session, command, turn),
-            END => self.end_tracing(session_ref, &extension_session, command, turn),
-            _ => self.forward(session_ref, command, &extension_session, Purpose::Forward, turn),
+        if starts {
+            self.start_tracing(session_ref, &extension_session, command, turn);
+        } else if matches!(method, OnTarget::EndTrace) {
+            self.end_tracing(session_ref, &extension_session, command, turn);
+        } else {
+            self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
         }
     }
 

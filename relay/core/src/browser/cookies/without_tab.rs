@@ -40,20 +40,19 @@ impl Relay {
     pub(super) fn cookies_without_tab(
         &mut self,
         session_ref: &SessionRef,
+        aim: CookieAction,
         command: &Command,
         turn: &mut Turn,
     ) {
         let asker = Asker::new(session_ref, command);
-        let wanted = match command.method.as_str() {
-            "Storage.setCookies" => {
-                self.record_own_cookies(session_ref, command);
-                settings(command).map(|calls| (CookieAction::Set, calls))
-            }
-            "Storage.clearCookies" => Ok((CookieAction::Clear, self.cookie_queries(session_ref))),
-            _ => Ok((CookieAction::Tell, self.cookie_queries(session_ref))),
+        let calls = if matches!(aim, CookieAction::Set) {
+            self.record_own_cookies(session_ref, command);
+            settings(command)
+        } else {
+            Ok(self.cookie_queries(session_ref))
         };
-        let (aim, calls) = match wanted {
-            Ok(wanted) => wanted,
+        let calls = match calls {
+            Ok(calls) => calls,
             Err(error) => return turn.fail(&asker, error),
         };
         let Some(connection) = self.connection_of(session_ref) else { return };

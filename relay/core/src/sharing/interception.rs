@@ -262,7 +262,7 @@ impl Relay {
                 self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
             InterceptionCommand::Keep => {
-                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn)
+                self.forward(session_ref, command, &extension_session, Purpose::Forward, turn);
             }
         }
     }

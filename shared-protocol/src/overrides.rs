@@ -4,11 +4,6 @@
 //! The relay resets a setting when the last session that overrides it has ended. The extension's worker
 //! resets all settings of all its tabs when a relay was killed, because no client is left that could.
 
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
-
-use crate::payload::Payload;
-
 /// One setting.
 #[derive(Debug)]
 pub struct Override {
@@ -20,8 +15,8 @@ pub struct Override {
     pub members: Option<&'static Members>,
     /// The command that resets the setting, if it is another one.
     cleared_by: Option<&'static str>,
-    /// The parameters that reset the setting.
-    reset: Fields,
+    /// The parameters that reset the setting, as JSON.
+    pub reset: &'static str,
     cleanup: Cleanup,
 }
 
@@ -30,8 +25,8 @@ pub struct Override {
 pub enum Combine {
     /// The last value counts.
     Latest,
-    /// The setting is on while any session wants it.
-    Any,
+    /// The setting is on while any session wants it; the parameter that says so.
+    Any(&'static str),
     /// The headers of all sessions count, later ones over earlier ones.
     Headers,
     /// What any session wants blocked is blocked.
@@ -43,8 +38,8 @@ pub enum Combine {
 pub struct Members {
     /// The parameter that names one of them.
     pub parameter: &'static str,
-    /// All that Chrome has.
-    names: &'static [&'static str],
+    /// The parameters that reset each of all that Chrome has, as JSON.
+    pub resets: &'static [&'static str],
 }
 
 /// How the setting is reset after a relay was killed.
@@ -58,118 +53,98 @@ enum Cleanup {
     Kept,
 }
 
-type Fields = &'static [(&'static str, Value)];
+const OFF: &str = r#"{"enabled":false}"#;
 
-/// A JSON value, small enough for a table.
-#[derive(Debug)]
-enum Value {
-    Bool(bool),
-    Number(i32),
-    Text(&'static str),
-    EmptyList,
-    EmptyObject,
-}
-
-/// The parameters of a command that resets something.
-#[derive(Debug)]
-pub struct ResetParams<'a> {
-    fields: Fields,
-    member: Option<(&'static str, &'a str)>,
-}
-
-use Value::{Bool, EmptyList, EmptyObject, Number, Text};
-
-const OFF: Fields = &[("enabled", Bool(false))];
-
-const ONLINE: Fields = &[
-    ("offline", Bool(false)),
-    ("latency", Number(0)),
-    ("downloadThroughput", Number(-1)),
-    ("uploadThroughput", Number(-1)),
-];
+const ONLINE: &str =
+    r#"{"offline":false,"latency":0,"downloadThroughput":-1,"uploadThroughput":-1}"#;
 
 static SENSORS: Members = Members {
     parameter: "type",
-    names: &[
-        "absolute-orientation",
-        "accelerometer",
-        "ambient-light",
-        "gravity",
-        "gyroscope",
-        "linear-acceleration",
-        "magnetometer",
-        "relative-orientation",
+    resets: &[
+        r#"{"enabled":false,"type":"absolute-orientation"}"#,
+        r#"{"enabled":false,"type":"accelerometer"}"#,
+        r#"{"enabled":false,"type":"ambient-light"}"#,
+        r#"{"enabled":false,"type":"gravity"}"#,
+        r#"{"enabled":false,"type":"gyroscope"}"#,
+        r#"{"enabled":false,"type":"linear-acceleration"}"#,
+        r#"{"enabled":false,"type":"magnetometer"}"#,
+        r#"{"enabled":false,"type":"relative-orientation"}"#,
     ],
 };
 
-static PRESSURE_SOURCES: Members = Members { parameter: "source", names: &["cpu"] };
+static PRESSURE_SOURCES: Members =
+    Members { parameter: "source", resets: &[r#"{"enabled":false,"source":"cpu"}"#] };
 
-/// All settings. Cleanup goes through them in this order: first what would hold a page up, then what
-/// would make it look or load differently to its user.
-pub static OVERRIDES: [Override; 54] = [
-    any("Input.setIgnoreInputEvents", &[("ignore", Bool(false))]),
-    any("Input.setInterceptDrags", OFF),
-    latest("Emulation.setScriptExecutionDisabled", &[("value", Bool(false))]),
-    latest("Page.setWebLifecycleState", &[("state", Text("active"))]),
+/// All settings.
+pub static OVERRIDES: [Override; 54] = TABLE;
+
+/// Cleanup goes through them in this order: first what would hold a page up, then what would make it
+/// look or load differently to its user.
+const TABLE: [Override; 54] = [
+    any("Input.setIgnoreInputEvents", "ignore", r#"{"ignore":false}"#),
+    any("Input.setInterceptDrags", "enabled", OFF),
+    latest("Emulation.setScriptExecutionDisabled", r#"{"value":false}"#),
+    latest("Page.setWebLifecycleState", r#"{"state":"active"}"#),
     // There is no way back to real time; at least time passes. A tab that never had virtual time would
     // get it.
-    latest("Emulation.setVirtualTimePolicy", &[("policy", Text("advance"))]).kept_by_cleanup(),
-    any("Emulation.setFocusEmulationEnabled", OFF),
-    latest("Emulation.setEmulatedMedia", &[("media", Text("")), ("features", EmptyList)]),
-    latest("Emulation.setEmulatedVisionDeficiency", &[("type", Text("none"))]),
-    latest("Emulation.setAutoDarkModeOverride", &[]),
-    latest("Emulation.setDefaultBackgroundColorOverride", &[]),
+    latest("Emulation.setVirtualTimePolicy", r#"{"policy":"advance"}"#).kept_by_cleanup(),
+    any("Emulation.setFocusEmulationEnabled", "enabled", OFF),
+    latest("Emulation.setEmulatedMedia", r#"{"media":"","features":[]}"#),
+    latest("Emulation.setEmulatedVisionDeficiency", r#"{"type":"none"}"#),
+    latest("Emulation.setAutoDarkModeOverride", "{}"),
+    latest("Emulation.setDefaultBackgroundColorOverride", "{}"),
     cleared_by("Emulation.setDeviceMetricsOverride", "Emulation.clearDeviceMetricsOverride"),
-    latest("Emulation.setPageScaleFactor", &[("pageScaleFactor", Number(1))]),
-    latest("Emulation.setScrollbarsHidden", &[("hidden", Bool(false))]),
+    latest("Emulation.setPageScaleFactor", r#"{"pageScaleFactor":1}"#),
+    latest("Emulation.setScrollbarsHidden", r#"{"hidden":false}"#),
     latest("Emulation.setTouchEmulationEnabled", OFF),
     latest("Emulation.setEmitTouchEventsForMouse", OFF),
     cleared_by("Emulation.setGeolocationOverride", "Emulation.clearGeolocationOverride"),
     cleared_by("Emulation.setIdleOverride", "Emulation.clearIdleOverride"),
-    latest("Emulation.setUserAgentOverride", &[("userAgent", Text(""))]),
-    latest("Emulation.setTimezoneOverride", &[("timezoneId", Text(""))]),
-    latest("Emulation.setLocaleOverride", &[]),
-    latest("Emulation.setCPUThrottlingRate", &[("rate", Number(1))]),
-    latest("Emulation.setDocumentCookieDisabled", &[("disabled", Bool(false))]),
+    latest("Emulation.setUserAgentOverride", r#"{"userAgent":""}"#),
+    latest("Emulation.setTimezoneOverride", r#"{"timezoneId":""}"#),
+    latest("Emulation.setLocaleOverride", "{}"),
+    latest("Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),
+    latest("Emulation.setDocumentCookieDisabled", r#"{"disabled":false}"#),
     cleared_by("Emulation.setDevicePostureOverride", "Emulation.clearDevicePostureOverride"),
     cleared_by("Emulation.setDisplayFeaturesOverride", "Emulation.clearDisplayFeaturesOverride"),
     cleared_by(
         "DeviceOrientation.setDeviceOrientationOverride",
         "DeviceOrientation.clearDeviceOrientationOverride",
     ),
-    latest("Emulation.setEmulatedOSTextScale", &[]),
-    latest("Emulation.setCPUPerformanceOverride", &[]),
+    latest("Emulation.setEmulatedOSTextScale", "{}"),
+    latest("Emulation.setCPUPerformanceOverride", "{}"),
     latest("Emulation.setAutomationOverride", OFF),
-    latest("Emulation.setDisabledImageTypes", &[("imageTypes", EmptyList)]),
-    latest("Emulation.setNavigatorOverrides", &[("platform", Text(""))]),
-    latest("Emulation.setSafeAreaInsetsOverride", &[("insets", EmptyObject)]),
-    latest("Emulation.setSmallViewportHeightDifferenceOverride", &[("difference", Number(0))]),
-    latest("Emulation.setDataSaverOverride", &[]),
-    latest("Emulation.setVirtualKeyboardGeometryOverride", &[]),
+    latest("Emulation.setDisabledImageTypes", r#"{"imageTypes":[]}"#),
+    latest("Emulation.setNavigatorOverrides", r#"{"platform":""}"#),
+    latest("Emulation.setSafeAreaInsetsOverride", r#"{"insets":{}}"#),
+    latest("Emulation.setSmallViewportHeightDifferenceOverride", r#"{"difference":0}"#),
+    latest("Emulation.setDataSaverOverride", "{}"),
+    latest("Emulation.setVirtualKeyboardGeometryOverride", "{}"),
     one_of("Emulation.setSensorOverrideEnabled", &SENSORS),
     one_of("Emulation.setPressureSourceOverrideEnabled", &PRESSURE_SOURCES),
-    latest("Page.setPrerenderingAllowed", &[("isAllowed", Bool(true))]),
-    latest("Page.setRPHRegistrationMode", &[("mode", Text("none"))]),
-    latest("Page.setSPCTransactionMode", &[("mode", Text("none"))]),
-    any("Page.setAdBlockingEnabled", OFF),
-    any("Page.setBypassCSP", OFF),
-    any("Page.setInterceptFileChooserDialog", OFF),
+    latest("Page.setPrerenderingAllowed", r#"{"isAllowed":true}"#),
+    latest("Page.setRPHRegistrationMode", r#"{"mode":"none"}"#),
+    latest("Page.setSPCTransactionMode", r#"{"mode":"none"}"#),
+    any("Page.setAdBlockingEnabled", "enabled", OFF),
+    any("Page.setBypassCSP", "enabled", OFF),
+    any("Page.setInterceptFileChooserDialog", "enabled", OFF),
     latest("Network.emulateNetworkConditions", ONLINE).reset_by_domain(),
     latest("Network.overrideNetworkState", ONLINE).reset_by_domain(),
     latest(
         "Network.emulateNetworkConditionsByRule",
-        &[("offline", Bool(false)), ("matchedNetworkConditions", EmptyList)],
+        r#"{"offline":false,"matchedNetworkConditions":[]}"#,
     )
     .reset_by_domain(),
-    latest("Debugger.setPauseOnExceptions", &[("state", Text("none"))]).reset_by_domain(),
-    latest("Debugger.setBreakpointsActive", &[("active", Bool(true))]).reset_by_domain(),
-    latest("Overlay.setInspectMode", &[("mode", Text("none"))]).reset_by_domain(),
-    any("Debugger.setSkipAllPauses", &[("skip", Bool(false))]).reset_by_domain(),
-    any("Network.setAttachDebugStack", OFF).reset_by_domain(),
-    any("Network.setCacheDisabled", &[("cacheDisabled", Bool(false))]).reset_by_domain(),
-    any("Network.setBypassServiceWorker", &[("bypass", Bool(false))]).reset_by_domain(),
-    merged("Network.setExtraHTTPHeaders", Combine::Headers, &[("headers", EmptyObject)]),
-    merged("Network.setBlockedURLs", Combine::Blocked, &[("urls", EmptyList)]).reset_by_domain(),
+    latest("Debugger.setPauseOnExceptions", r#"{"state":"none"}"#).reset_by_domain(),
+    latest("Debugger.setBreakpointsActive", r#"{"active":true}"#).reset_by_domain(),
+    latest("Overlay.setInspectMode", r#"{"mode":"none"}"#).reset_by_domain(),
+    any("Debugger.setSkipAllPauses", "skip", r#"{"skip":false}"#).reset_by_domain(),
+    any("Network.setAttachDebugStack", "enabled", OFF).reset_by_domain(),
+    any("Network.setCacheDisabled", "cacheDisabled", r#"{"cacheDisabled":false}"#)
+        .reset_by_domain(),
+    any("Network.setBypassServiceWorker", "bypass", r#"{"bypass":false}"#).reset_by_domain(),
+    merged("Network.setExtraHTTPHeaders", Combine::Headers, r#"{"headers":{}}"#),
+    merged("Network.setBlockedURLs", Combine::Blocked, r#"{"urls":[]}"#).reset_by_domain(),
 ];
 
 /// Older names of commands, and what they are called now.
@@ -185,24 +160,78 @@ pub const ALIASES: [(&str, &str); 8] = [
 ];
 
 /// What cleanup switches off before it resets settings, because it would hold a page up.
-static CLEANUP_FIRST: [(&str, Fields); 4] = [
-    ("Fetch.disable", &[]),
-    ("Debugger.disable", &[]),
+const CLEANUP_FIRST: [(&str, &str); 4] = [
+    ("Fetch.disable", "{}"),
+    ("Debugger.disable", "{}"),
     (
         "Target.setAutoAttach",
-        &[
-            ("autoAttach", Bool(false)),
-            ("waitForDebuggerOnStart", Bool(false)),
-            ("flatten", Bool(true)),
-        ],
+        r#"{"autoAttach":false,"waitForDebuggerOnStart":false,"flatten":true}"#,
     ),
-    ("Page.stopScreencast", &[]),
+    ("Page.stopScreencast", "{}"),
 ];
 
 /// The domains that cleanup switches off in the end. `Network` forgets headers, blocked addresses and
 /// the speed, `Runtime` the bindings. `Page` stays on, because the extension follows its events.
-static CLEANUP_LAST: [&str; 4] =
-    ["Network.disable", "WebAuthn.disable", "Overlay.disable", "Runtime.disable"];
+const CLEANUP_LAST: [(&str, &str); 4] = [
+    ("Network.disable", "{}"),
+    ("WebAuthn.disable", "{}"),
+    ("Overlay.disable", "{}"),
+    ("Runtime.disable", "{}"),
+];
+
+/// The commands that give a tab back as it was before clients came, but for the scripts that its new
+/// documents run: methods, and parameters as JSON. The worker's program holds no more of the table.
+pub static CLEANUP_COMMANDS: [(&str, &str); CLEANUP_COUNT] = cleanup_commands();
+
+const CLEANUP_COUNT: usize = {
+    let mut count = CLEANUP_FIRST.len() + CLEANUP_LAST.len();
+    let mut at = 0;
+    while at < TABLE.len() {
+        if matches!(TABLE[at].cleanup, Cleanup::Command) {
+            count += match TABLE[at].members {
+                Some(members) => members.resets.len(),
+                None => 1,
+            };
+        }
+        at += 1;
+    }
+    count
+};
+
+/// It is computed by the compiler, which knows no iterators.
+const fn cleanup_commands() -> [(&'static str, &'static str); CLEANUP_COUNT] {
+    let mut commands = [("", ""); CLEANUP_COUNT];
+    let mut count = 0;
+    while count < CLEANUP_FIRST.len() {
+        commands[count] = CLEANUP_FIRST[count];
+        count += 1;
+    }
+    let mut at = 0;
+    while at < TABLE.len() {
+        let setting = &TABLE[at];
+        at += 1;
+        if !matches!(setting.cleanup, Cleanup::Command) {
+            continue;
+        }
+        let resets: &[&'static str] = match setting.members {
+            Some(members) => members.resets,
+            None => &[setting.reset],
+        };
+        let mut member = 0;
+        while member < resets.len() {
+            commands[count] = (setting.reset_method(), resets[member]);
+            count += 1;
+            member += 1;
+        }
+    }
+    let mut last = 0;
+    while last < CLEANUP_LAST.len() {
+        commands[count] = CLEANUP_LAST[last];
+        count += 1;
+        last += 1;
+    }
+    commands
+}
 
 impl Override {
     /// Returns the setting that a command overrides or resets. Some commands have an older name too.
@@ -221,20 +250,6 @@ impl Override {
         }
     }
 
-    /// Returns the parameters that reset the setting, or that of one of its members.
-    #[must_use]
-    pub fn reset_params<'a>(&self, member: Option<&'a str>) -> ResetParams<'a> {
-        let member = self.members.zip(member).map(|(all, member)| (all.parameter, member));
-        ResetParams { fields: self.reset, member }
-    }
-
-    /// Returns the parameter that switches the setting on, if it is on while any session wants it.
-    #[must_use]
-    pub fn flag(&self) -> Option<&'static str> {
-        let (name, _) = self.reset.first()?;
-        (self.combine == Combine::Any).then_some(*name)
-    }
-
     /// Returns whether switching the setting's domain off resets the setting after a relay was killed.
     #[must_use]
     pub fn is_reset_by_domain(&self) -> bool {
@@ -250,80 +265,29 @@ impl Override {
     }
 }
 
-const fn merged(method: &'static str, combine: Combine, reset: Fields) -> Override {
+const fn merged(method: &'static str, combine: Combine, reset: &'static str) -> Override {
     let cleanup = Cleanup::Command;
     Override { method, combine, members: None, cleared_by: None, reset, cleanup }
 }
 
-const fn latest(method: &'static str, reset: Fields) -> Override {
+const fn latest(method: &'static str, reset: &'static str) -> Override {
     merged(method, Combine::Latest, reset)
 }
 
-/// The first parameter of the reset switches the setting on.
-const fn any(method: &'static str, reset: Fields) -> Override {
-    merged(method, Combine::Any, reset)
+const fn any(method: &'static str, flag: &'static str, reset: &'static str) -> Override {
+    merged(method, Combine::Any(flag), reset)
 }
 
 const fn cleared_by(method: &'static str, clear: &'static str) -> Override {
-    Override { cleared_by: Some(clear), ..latest(method, &[]) }
+    Override { cleared_by: Some(clear), ..latest(method, "{}") }
 }
 
 const fn one_of(method: &'static str, members: &'static Members) -> Override {
-    Override { members: Some(members), ..any(method, OFF) }
+    Override { members: Some(members), ..any(method, "enabled", OFF) }
 }
 
 /// Returns a command's present name.
 #[must_use]
 pub fn canonical(method: &str) -> &str {
     ALIASES.iter().find(|(old, _)| *old == method).map_or(method, |(_, name)| name)
-}
-
-/// Returns the commands that give a tab back as it was before clients came, but for the scripts that its
-/// new documents run.
-#[must_use]
-pub fn cleanup_commands<P: Payload>() -> Vec<(&'static str, Option<P>)> {
-    let write = |fields, member| P::write(&ResetParams { fields, member }).ok();
-    let mut commands = Vec::new();
-    for (method, fields) in &CLEANUP_FIRST {
-        commands.push((*method, write(*fields, None)));
-    }
-    for setting in OVERRIDES.iter().filter(|it| it.cleanup == Cleanup::Command) {
-        let Some(members) = setting.members else {
-            commands.push((setting.reset_method(), write(setting.reset, None)));
-            continue;
-        };
-        for name in members.names {
-            let member = Some((members.parameter, *name));
-            commands.push((setting.reset_method(), write(setting.reset, member)));
-        }
-    }
-    for method in CLEANUP_LAST {
-        commands.push((method, write(&[], None)));
-    }
-    commands
-}
-
-impl Serialize for ResetParams<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, value) in self.fields {
-            map.serialize_entry(name, value)?;
-        }
-        if let Some((name, member)) = self.member {
-            map.serialize_entry(name, member)?;
-        }
-        map.end()
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Number(value) => serializer.serialize_i32(*value),
-            Self::Text(value) => serializer.serialize_str(value),
-            Self::EmptyList => serializer.collect_seq([(); 0]),
-            Self::EmptyObject => ResetParams { fields: &[], member: None }.serialize(serializer),
-        }
-    }
 }

@@ -17,6 +17,13 @@ pub trait Payload: Sized + Clone + Serialize + DeserializeOwned {
     /// Says what did not fit when the payload is not a `T`.
     fn read<T: DeserializeOwned>(&self) -> Result<T, Unreadable>;
 
+    /// Makes a payload of JSON text.
+    ///
+    /// # Errors
+    ///
+    /// Says why the text is not JSON.
+    fn parse(json: &str) -> Result<Self, Unreadable>;
+
     /// Makes a payload of `value`.
     ///
     /// # Errors

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use shared_protocol::overrides::{ALIASES, OVERRIDES, Override, cleanup_commands};
-use shared_protocol::{Payload, Unreadable};
+use serde_json::{Map, Value};
+use shared_protocol::overrides::{ALIASES, CLEANUP_COMMANDS, OVERRIDES, Override};
 
 /// Every `Emulation.set*` and `Page.set*` of the protocol as of its revision 1704951.
 const COMMANDS: &str = "
@@ -83,23 +80,19 @@ fn every_setting_is_found_by_its_names_and_is_in_the_table_once() {
 
 #[test]
 fn every_setting_is_reset_by_the_worker_or_excused_by_name() {
-    let commands = cleanup_commands::<Json>();
-    let is_sent = |method: &str| commands.iter().any(|(sent, _)| *sent == method);
+    let is_sent = |method: &str| CLEANUP_COMMANDS.iter().any(|(sent, _)| *sent == method);
     for setting in &OVERRIDES {
         let method = setting.method;
         let domain = method.split('.').next().unwrap();
         let is_reset = if setting.is_reset_by_domain() {
             is_sent(&format!("{domain}.disable"))
         } else {
-            let own = commands.iter().filter(|(sent, _)| *sent == setting.reset_method());
-            let resets: Vec<&Json> = own.filter_map(|(_, params)| params.as_ref()).collect();
-            let first = resets.first().map(|params| &params.0);
-            // The worker and the relay send the same.
-            let member = setting
-                .members
-                .and_then(|members| first?.get(members.parameter)?.as_str().map(str::to_owned));
-            let of_relay = serde_json::to_value(setting.reset_params(member.as_deref())).unwrap();
-            first == Some(&of_relay)
+            let own = CLEANUP_COMMANDS.iter().filter(|(sent, _)| *sent == setting.reset_method());
+            let sent: Vec<&str> = own.map(|(_, params)| *params).collect();
+            match setting.members {
+                Some(members) => sent == members.resets,
+                None => sent == [setting.reset],
+            }
         };
         let is_excused = NOT_BY_THE_WORKER.iter().any(|(excused, _)| *excused == method);
         assert!(is_reset != is_excused, "{method}");
@@ -110,44 +103,31 @@ fn every_setting_is_reset_by_the_worker_or_excused_by_name() {
 }
 
 #[test]
-fn the_members_of_a_setting_are_reset_one_by_one() {
-    let sensors: Vec<String> = cleanup_commands::<Json>()
-        .into_iter()
-        .filter(|(method, _)| *method == "Emulation.setSensorOverrideEnabled")
-        .map(|(_, params)| params.unwrap().0.to_string())
-        .collect();
-    assert_eq!(sensors.len(), 8);
-    assert_eq!(sensors[1], r#"{"enabled":false,"type":"accelerometer"}"#);
+fn parameters_are_json_and_members_have_those_of_their_setting() {
+    let read = |json: &str| serde_json::from_str::<Map<String, Value>>(json).unwrap();
+    for (_, params) in CLEANUP_COMMANDS {
+        read(params);
+    }
+    for setting in &OVERRIDES {
+        let reset = read(setting.reset);
+        for member in setting.members.into_iter().flat_map(|members| members.resets) {
+            let mut fields = read(member);
+            assert!(fields.remove(setting.members.unwrap().parameter).is_some(), "{member}");
+            assert_eq!(fields, reset, "{member}");
+        }
+    }
 }
 
 #[test]
 fn what_would_hold_a_page_up_is_switched_off_first() {
-    let commands = cleanup_commands::<Json>();
-    let first: Vec<&str> = commands.iter().take(5).map(|(method, _)| *method).collect();
-    assert_eq!(
-        first,
-        [
-            "Fetch.disable",
-            "Debugger.disable",
-            "Target.setAutoAttach",
-            "Page.stopScreencast",
-            "Input.setIgnoreInputEvents",
-        ]
-    );
-    let last: Vec<&str> = commands.iter().rev().take(4).map(|(method, _)| *method).collect();
-    assert_eq!(last, ["Runtime.disable", "Overlay.disable", "WebAuthn.disable", "Network.disable"]);
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-struct Json(Value);
-
-impl Payload for Json {
-    fn read<T: DeserializeOwned>(&self) -> Result<T, Unreadable> {
-        serde_json::from_value(self.0.clone()).map_err(|error| Unreadable(error.to_string()))
-    }
-
-    fn write<T: Serialize>(value: &T) -> Result<Self, Unreadable> {
-        serde_json::to_value(value).map(Json).map_err(|error| Unreadable(error.to_string()))
-    }
+    let methods: Vec<&str> = CLEANUP_COMMANDS.iter().map(|(method, _)| *method).collect();
+    assert!(methods.starts_with(&[
+        "Fetch.disable",
+        "Debugger.disable",
+        "Target.setAutoAttach",
+        "Page.stopScreencast",
+        "Input.setIgnoreInputEvents",
+    ]));
+    let last = ["Network.disable", "WebAuthn.disable", "Overlay.disable", "Runtime.disable"];
+    assert!(methods.ends_with(&last));
 }

@@ -208,6 +208,10 @@ impl Payload for Json {
         serde_json::from_value(self.0.clone()).map_err(|error| Unreadable(error.to_string()))
     }
 
+    fn parse(json: &str) -> Result<Self, Unreadable> {
+        serde_json::from_str(json).map(Json).map_err(|error| Unreadable(error.to_string()))
+    }
+
     fn write<T: Serialize>(value: &T) -> Result<Self, Unreadable> {
         serde_json::to_value(value).map(Self).map_err(|error| Unreadable(error.to_string()))
     }

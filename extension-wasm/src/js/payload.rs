@@ -18,6 +18,11 @@ impl Payload for JsPayload {
             .map_err(|error| Unreadable(error.to_string()))
     }
 
+    fn parse(json: &str) -> Result<Self, Unreadable> {
+        let parsed = parse(&JsString::from(json)).map(Self);
+        parsed.map_err(|_| Unreadable("not JSON".to_owned()))
+    }
+
     fn write<T: Serialize>(value: &T) -> Result<Self, Unreadable> {
         to_js(value).map(Self).map_err(|error| Unreadable(error.to_string()))
     }

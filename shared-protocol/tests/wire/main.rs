@@ -109,6 +109,10 @@ impl Payload for Raw {
         serde_json::from_str(self.0.get()).map_err(|error| Unreadable(error.to_string()))
     }
 
+    fn parse(json: &str) -> Result<Self, Unreadable> {
+        serde_json::from_str(json).map(Raw).map_err(|error| Unreadable(error.to_string()))
+    }
+
     fn write<T: Serialize>(value: &T) -> Result<Self, Unreadable> {
         serde_json::value::to_raw_value(value)
             .map(Raw)

@@ -1,7 +1,7 @@
 //! Reverts what the clients of a lost relay changed in tabs.
 
 use serde::Serialize;
-use shared_protocol::overrides::cleanup_commands;
+use shared_protocol::overrides::CLEANUP_COMMANDS;
 use shared_protocol::{Payload, TabId};
 
 use crate::interface::{Debuggee, Effect};
@@ -24,7 +24,8 @@ impl<P: Payload> Worker<P> {
     /// Reverts what clients changed in a tab whose relay is gone without a close code of its own.
     fn clean_up_tab(&mut self, tab: TabId, effects: &mut Vec<Effect<P>>) {
         self.hidden_tabs.forget(tab);
-        for (method, params) in cleanup_commands() {
+        for (method, params) in CLEANUP_COMMANDS {
+            let params = P::parse(params).ok();
             effects.push(Effect::own_command(Debuggee::tab(tab), method, params));
         }
         // Chrome numbers the scripts of a tab from 1 on, and lists none. An earlier worker may have

@@ -58,6 +58,10 @@ impl shared_protocol::Payload for Payload {
         serde_json::from_str(self.as_str()).map_err(|error| Unreadable(error.to_string()))
     }
 
+    fn parse(json: &str) -> Result<Self, Unreadable> {
+        serde_json::from_str(json).map(Self).map_err(|error| Unreadable(error.to_string()))
+    }
+
     fn write<T: Serialize>(value: &T) -> Result<Self, Unreadable> {
         to_raw_value(value).map(Self).map_err(|error| Unreadable(error.to_string()))
     }

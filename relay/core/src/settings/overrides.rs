@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use shared_protocol::Payload as _;
 use shared_protocol::overrides::{Combine, Override, canonical};
 
 use crate::cdp::Command;
@@ -56,6 +57,11 @@ pub(crate) fn merges(rule: &Override) -> bool {
     matches!(rule.combine, Combine::Headers | Combine::Blocked)
 }
 
+/// Returns whether `false` of one session is ignored while another wants `true`.
+pub(crate) fn is_flag(rule: &Override) -> bool {
+    matches!(rule.combine, Combine::Any(_))
+}
+
 /// Returns whether the parameters of a command clear the override.
 pub(crate) fn clears(rule: &Override, command: &Command) -> bool {
     let method = canonical(&command.method);
@@ -71,7 +77,7 @@ pub(crate) fn clears(rule: &Override, command: &Command) -> bool {
     };
     match rule.combine {
         Combine::Latest => false,
-        Combine::Any => rule.flag().is_none_or(|flag| fields.get(flag) != Some(&Value::Bool(true))),
+        Combine::Any(flag) => fields.get(flag) != Some(&Value::Bool(true)),
         Combine::Headers => is_empty("headers"),
         Combine::Blocked => is_empty("urls") && is_empty("urlPatterns"),
     }
@@ -101,14 +107,20 @@ impl Setting {
         let method = self.rule.method;
         match (self.rule.combine, wishes.last()) {
             (_, None) => (self.rule.reset_method(), self.reset()),
-            (Combine::Latest | Combine::Any, Some(last)) => (method, last.params.clone()),
+            (Combine::Latest | Combine::Any(_), Some(last)) => (method, last.params.clone()),
             (Combine::Headers, Some(_)) => (method, merged::headers(&wishes)),
             (Combine::Blocked, Some(_)) => (method, merged::blocked(&wishes)),
         }
     }
 
     fn reset(&self) -> Payload {
-        Payload::of(&self.rule.reset_params(self.member.as_deref()))
+        let (Some(members), Some(member)) = (self.rule.members, &self.member) else {
+            return Payload::parse(self.rule.reset).unwrap_or_else(|_| Payload::empty_object());
+        };
+        let mut fields: Map<String, Value> =
+            serde_json::from_str(self.rule.reset).unwrap_or_default();
+        fields.insert(members.parameter.to_owned(), member.clone().into());
+        Payload::of(&fields)
     }
 
     fn key(&self) -> (&'static str, Option<&str>) {

@@ -10,7 +10,7 @@ use crate::cdp::payload::Payload;
 use crate::ids::{CommandNumber, SessionRef, TargetRef};
 use crate::requests::purpose::Purpose;
 use crate::requests::rollback::Rollback;
-use crate::settings::overrides::{OverrideValue, Overrides, Setting, clears, merges};
+use crate::settings::overrides::{OverrideValue, Overrides, Setting, clears, is_flag, merges};
 use crate::turn::Turn;
 
 impl Relay {
@@ -37,7 +37,7 @@ impl Relay {
         if !self.other_sessions(session_ref).any(|other| other.overrides.0.contains_key(&setting)) {
             return self.forward(session_ref, command, &extension_session, purpose, turn);
         }
-        if merges(rule) || (is_cleared && rule.flag().is_none()) {
+        if merges(rule) || (is_cleared && !is_flag(rule)) {
             let Some(connection) = self.connection_of(session_ref) else { return };
             let (method, params) = setting.effective(
                 self.sessions_on(connection.target(&extension_session))

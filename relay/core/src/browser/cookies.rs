@@ -51,7 +51,7 @@ struct Urls {
 }
 
 impl Relay {
-    /// It is long because it has one arm for each command.
+    /// The function is long because it has one arm for each command.
     pub(crate) fn profile_command(
         &mut self,
         session_ref: &SessionRef,

@@ -84,7 +84,7 @@ impl Relay {
     }
 }
 
-/// How CDP names a node.
+/// A node as CDP names it.
 #[derive(Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Node {

@@ -1,7 +1,8 @@
-//! What pages may do while a client is here. The user's own settings come back when it leaves.
+//! The permissions that pages have while a client is connected. The user's own settings come back
+//! when the client leaves.
 //!
-//! A client that names no site means the pages that it drives: what it grants counts at the sites of the
-//! controlled tabs, and goes along when they go elsewhere. No other site of the user's feels it.
+//! A client that names no site means the pages that it drives: its grants count at the sites of the
+//! controlled tabs, and follow these tabs when they navigate. No other site of the user is affected.
 
 mod rules;
 
@@ -26,7 +27,7 @@ use crate::turn::Turn;
 /// Shows that the extension can be told what sites may do.
 type Proof = Understood<{ Feature::Permissions as u8 }>;
 
-/// How many rules one client may make.
+/// The largest number of rules that one client may make.
 const MAX_RULES: usize = 1000;
 
 impl Relay {
@@ -90,7 +91,7 @@ impl Relay {
         let again: Vec<Rule> = replaced.into_iter().filter(is_site_open).collect();
         permissions.extend(again);
         let connection = state.connection;
-        // It may have taken some of them.
+        // Chrome may have accepted some of the rules.
         self.apply_permissions(connection, None, Purpose::Forward, turn);
     }
 

@@ -41,7 +41,7 @@ impl Relay {
             own.filter_map(|own| self.target_session(own)).map(|session| session.last_active).max()
         };
         let tabs = self.extension_of(session_ref).map(|extension| extension.targets.living_tabs());
-        // Of several, `max_by_key` gives the last.
+        // `max_by_key` returns the last of several equal ones.
         let tabs = tabs.map(|tabs| tabs.filter(|tab| self.is_visible_to(session_ref, tab)));
         let tab =
             tabs.and_then(|tabs| tabs.collect::<Vec<_>>().into_iter().rev().max_by_key(last_use));
@@ -69,7 +69,8 @@ impl Relay {
     }
 }
 
-/// Only a browser's own session may name a context; the tab is in the right one anyway.
+/// Removes the browser context id from a command. Only a browser-level session may name one, and the
+/// tab is in the right context anyway.
 pub(crate) fn without_context(command: Command) -> Command {
     let fields = command.read_params::<serde_json::Map<String, serde_json::Value>>();
     match fields {

@@ -26,7 +26,7 @@ impl Relay {
         }
     }
 
-    /// Where tabs that clients open go: told to every extension that can be told.
+    /// Tells an extension where tabs that clients open go, if the extension understands the message.
     pub(crate) fn send_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let separate_window = self.policy.separate_window;
         let features = self.extensions.get(connection).map(|extension| extension.features);

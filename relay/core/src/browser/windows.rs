@@ -25,7 +25,7 @@ const METRICS: &str = "Emulation.setDeviceMetricsOverride";
 /// Chrome's own words.
 const NO_WINDOW: &str = "Browser window not found";
 
-/// How many windows a client is known to know; beyond, the oldest is forgotten.
+/// The largest number of windows that are remembered per client; the oldest is forgotten first.
 const MAX_WINDOWS: usize = 256;
 
 #[derive(Deserialize)]

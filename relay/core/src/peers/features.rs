@@ -47,11 +47,12 @@ impl Relay {
         }
     }
 
-    /// As [`Relay::proof`], for what a client asked for and cannot have otherwise.
+    /// Returns the same as [`Relay::proof`], for a command of a client that cannot be carried out
+    /// otherwise.
     ///
     /// # Errors
     ///
-    /// Says which side to update.
+    /// The error says which side to update.
     pub(crate) fn require<const FEATURE: u8>(
         &mut self,
         session_ref: &SessionRef,

@@ -1,4 +1,4 @@
-//! What becomes of a request when its answer is there, or will not come.
+//! Completes a request when its answer arrives, or when it is known that none will.
 
 use serde_json::json;
 use shared_protocol::RequestId;
@@ -37,7 +37,7 @@ impl Relay {
         self.complete_request(id, request, outcome, turn);
     }
 
-    /// There is no room for a command among those that wait for the extension.
+    /// Replies to a command for which there is no room among those that wait for the extension.
     pub(crate) fn command_refused(
         &mut self,
         connection: ConnectionId,

@@ -23,7 +23,7 @@ pub(crate) struct DeferredReply {
     answer: ReplyBody,
 }
 
-/// What the relay answers with events of its own.
+/// The body of a reply that the relay gives together with events of its own.
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
     /// A domain that is on already.

@@ -1,4 +1,4 @@
-//! How clients find targets and attach to them.
+//! Attaching: clients find targets and open sessions on them.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{AttachedToTarget, Extra, LogLevel, SessionId, TargetId};
@@ -17,7 +17,7 @@ struct OneSession {
     session_id: SessionId,
 }
 
-/// What makes a session come.
+/// The reason for which a session is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenedBy {
     /// Its client attaches to the target by name.

@@ -17,7 +17,7 @@ use crate::turn::Turn;
 
 const REMOVE: &str = "Debugger.removeBreakpoint";
 
-/// Whether a target is paused, and for which session.
+/// The pause of a target, and the session for which it paused.
 #[derive(Debug, Default)]
 pub(crate) struct PauseState {
     pub(crate) is_paused: bool,

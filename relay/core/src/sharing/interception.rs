@@ -255,7 +255,7 @@ impl Relay {
         self.send_to_target(target_ref, method, params, turn);
     }
 
-    /// What a session held goes on as if it had said so.
+    /// Continues the requests that a session held, as if the session had continued them itself.
     fn pass_on_requests_of(
         &mut self,
         target_ref: TargetRef<'_>,

@@ -16,7 +16,7 @@ use crate::turn::Turn;
 /// A script that exposes a function is shorter.
 const SHORT: usize = 4096;
 
-/// How many short scripts of a session are kept; the oldest go first.
+/// The largest number of short scripts that are kept per session; the oldest go first.
 const MAX_SHORT: usize = 256;
 
 #[derive(Deserialize, serde::Serialize)]

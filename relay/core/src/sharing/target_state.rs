@@ -15,10 +15,10 @@ use crate::sharing::dialogs::Dialog;
 use crate::sharing::interception::paused::PausedRequests;
 use crate::sharing::screencast::Acknowledged;
 
-/// How many execution contexts of one target are kept; the oldest go first.
+/// The largest number of execution contexts that are kept per target; the oldest go first.
 const MAX_CONTEXTS: usize = 4096;
 
-/// How many bytes of other events of one target are kept; the oldest go first.
+/// The largest number of bytes of other events that are kept per target; the oldest go first.
 const MAX_REPLAY_LOG: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub(crate) struct TargetState {
     pub(crate) dialog: Option<Dialog>,
     pub(crate) pause: PauseState,
     pub(crate) paused: PausedRequests,
-    /// Up to where somebody has acknowledged a screencast.
+    /// The last screencast frame that any session has acknowledged.
     pub(crate) acknowledged: Acknowledged,
     pub(crate) has_fonts: bool,
 }
@@ -48,9 +48,9 @@ pub(crate) struct Domain {
     /// Tells it from the same domain before it was off, when that is answered late.
     pub(crate) attempt: CommandNumber,
     pub(crate) params: Option<Payload>,
-    /// What Chrome answered, once it has.
+    /// Chrome's answer, once there is one.
     pub(crate) result: Option<Payload>,
-    /// Who else asked before Chrome had answered.
+    /// The replies to the others that asked before Chrome had answered.
     pub(crate) waiting: Vec<DeferredReply>,
 }
 
@@ -67,7 +67,7 @@ impl TargetState {
         let (domain, _) = method.split_once('.').unwrap_or_default();
         let is_told_once = matches!(domain, "Runtime" | "Debugger" | "CSS" | "Audits" | "Log");
         if is_told_once && !self.domains.contains_key(domain) {
-            // It was on its way when the last who wanted it left.
+            // The event was on its way when the last session that wanted it left.
             return;
         }
         match method {

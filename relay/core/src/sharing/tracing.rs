@@ -15,7 +15,7 @@ use crate::turn::Turn;
 /// A trace on a browser-level session.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
-    /// Whose events they are.
+    /// The session that receives the events of the trace.
     session: ClientSessionId,
     /// The tab that does it, and has the streams.
     extension_session: ExtensionSessionId,

@@ -16,7 +16,7 @@ use crate::turn::Turn;
 
 const AUTO_ATTACH: &str = "Target.setAutoAttach";
 
-/// What Chrome tells extensions of only when it attaches to it.
+/// The types of targets that Chrome reports to extensions only when it attaches to them.
 const CHILDREN: [&str; 4] = ["iframe", "worker", "service_worker", "shared_worker"];
 
 impl Relay {
@@ -174,7 +174,7 @@ impl Relay {
             return;
         }
         let Some(target) = self.target_mut(target_ref) else { return };
-        // Nobody knows what Chrome does; whoever asks next is passed on.
+        // The state of Chrome is unknown; the next request is forwarded.
         target.state.auto_attach = ChildAttachment::Off;
         if is_own {
             self.send_to_target(

@@ -1,4 +1,4 @@
-//! How clients find targets.
+//! Target discovery: clients learn which targets exist.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -92,7 +92,7 @@ impl Relay {
         Ok(Payload::of(&InfoEvent::of(info)))
     }
 
-    /// Everything a client had better attach to, the browser first.
+    /// Returns every target to which a client had better attach, the browser first.
     pub(crate) fn open_infos(&self, session_ref: &SessionRef) -> Vec<TargetInfo> {
         self.infos(session_ref, |target| !target.is_blocked_for(session_ref.client))
     }

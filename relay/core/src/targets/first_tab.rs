@@ -13,7 +13,7 @@ use crate::requests::pending::Request;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
-/// How long the first tab may take to open: nearly as long as clients wait for a connection.
+/// The time that the first tab may take to open: nearly as long as clients wait for a connection.
 const FIRST_TAB: Duration = Duration::from_secs(25);
 
 impl Relay {

@@ -88,7 +88,7 @@ impl Relay {
         struct NavigatedFrame {
             id: TargetId,
             url: String,
-            /// What could not be loaded, if that is why the page is there.
+            /// The address that could not be loaded, if the page is the error page for it.
             #[serde(rename = "unreachableUrl")]
             unreachable_url: Option<String>,
         }

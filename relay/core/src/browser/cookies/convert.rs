@@ -45,7 +45,7 @@ enum SameSite {
     None,
 }
 
-/// What `chrome.cookies.set` takes.
+/// The parameters of `chrome.cookies.set`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Details<'a> {
@@ -66,13 +66,13 @@ struct Details<'a> {
     partition_key: Option<Value>,
 }
 
-/// What `chrome.cookies` tells of a cookie.
+/// A cookie as `chrome.cookies` returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ChromeCookie {
     name: String,
     value: String,
-    /// With a dot before it if the domains below it get the cookie, too; as in CDP.
+    /// The domain as in CDP: it starts with a dot if subdomains get the cookie, too.
     domain: String,
     path: String,
     #[serde(default)]
@@ -85,7 +85,7 @@ struct ChromeCookie {
     partition_key: Option<Value>,
 }
 
-/// What CDP tells of a cookie.
+/// A cookie as CDP describes it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CdpCookie {
@@ -126,7 +126,7 @@ impl NewCookie {
     /// along, and those of the paths above: an expired cookie takes the place of exactly this one.
     pub(super) fn removal(&self) -> Result<Payload, Error> {
         let details = self.details()?;
-        // From a secure address, any cookie may be replaced.
+        // A secure address may replace any cookie.
         let url = self.host().map_or(details.url, |host| format!("https://{host}/"));
         Ok(Payload::of(&Details { url, value: "", expiration_date: Some(0.0), ..details }))
     }
@@ -195,7 +195,7 @@ pub(super) fn to_cdp(kept: &Value) -> Option<Value> {
         session: kept.expiration_date.is_none(),
         priority: "Medium",
         same_site: SameSite::from_chrome(&kept.same_site),
-        // Where it was set, Chrome tells only CDP; this means that any address may have.
+        // Chrome tells the scheme that set a cookie only through CDP. `Unset` means any scheme.
         source_scheme: if kept.secure { "Secure" } else { "Unset" },
         source_port: -1,
         partition_key,

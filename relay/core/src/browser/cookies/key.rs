@@ -1,4 +1,4 @@
-//! What tells one cookie from another.
+//! The key of a cookie: its name, domain, path and partition.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -64,7 +64,8 @@ impl Relay {
             return turn.reply(&asker, Ok(Payload::of(&nothing)));
         }
         let Some(proof) = self.proof(connection, turn) else {
-            // Of what the user has, nothing would be told or cleared; that must not look like success.
+            // The answer would hold none of the user's cookies, and clearing would clear none. That
+            // must not look like success.
             let is_misleading = matches!(aim, CookieAction::Set) || self.policy.whole_profile;
             let outcome = if is_misleading {
                 Err(self.no_tab(session_ref))

@@ -13,7 +13,8 @@ use crate::sessions::model::DownloadBehavior;
 use crate::turn::Turn;
 
 impl DownloadBehavior {
-    /// Where a download is to be copied. Names from the page lead nowhere else.
+    /// Returns the place to which a download is to be copied. A name suggested by the page cannot
+    /// lead out of the folder.
     pub(super) fn copy(&self, guid: &str, suggested: &str) -> Option<WantedCopy> {
         let wanted = if self.named_by_guid { guid } else { suggested };
         let to = self.folder.as_ref()?.join(Path::new(wanted).file_name()?);

@@ -40,7 +40,7 @@ impl Relay {
     ) {
         let Ok(WillBegin { guid, url, suggested_filename }) = event.read() else { return };
         if !is_guid(&guid) {
-            // It may become the name of a file.
+            // The id may become the name of a file.
             let text = "an extension tells of a download whose id is none; it is left alone";
             return turn.log(LogLevel::Warn, text.to_owned());
         }
@@ -102,7 +102,7 @@ impl Relay {
         for session_ref in self.download_seats(connection, is_web, wants_events) {
             let session = self.clients.session(&session_ref);
             if state == "completed" && session.is_some_and(wants_file) {
-                // There is no file where it would look for one.
+                // The client would look for a file that does not exist.
                 self.tell_canceled(&session_ref, event, turn);
             } else {
                 turn.raw_event(&session_ref, PROGRESSED.to_owned(), Some(event.clone()));
@@ -116,8 +116,9 @@ impl Relay {
         turn.event(session_ref, PROGRESSED, &canceled);
     }
 
-    /// It was too small to be stopped, or the browser did not know it yet. What has been removed by
-    /// then is not looked for again: an earlier file from the same address would be found instead.
+    /// Removes a denied download that has completed. The download was too small to be stopped in
+    /// time, or the browser did not know it yet. A download that has already been removed is not
+    /// looked for again: the search would find an earlier file from the same address.
     pub(super) fn denied_download_completed(
         &mut self,
         connection: ConnectionId,

@@ -1,4 +1,4 @@
-//! What a browser would answer: windows, permissions, downloads, cookies.
+//! The commands that a browser would answer: windows, permissions, downloads, cookies.
 
 use serde_json::json;
 
@@ -383,7 +383,7 @@ fn two_downloads_from_one_address_are_not_taken_for_each_other() {
         let began = format!(r#"{{"guid":"{guid}","url":"x:/f","suggestedFilename":"f"}}"#);
         script.chrome_says("pw-tab-1", "Page.downloadWillBegin", &began);
     }
-    // By now Chrome knows both, and tells of the newest.
+    // Chrome knows both downloads by this time, and tells of the newest.
     assert_eq!(script.chrome_answers(r#"{"id":8}"#), [search(true, "[8]")]);
     let early = r#"{"guid":"00000000-0000-4000-8000-00000000000B","state":"completed"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadProgress", early);

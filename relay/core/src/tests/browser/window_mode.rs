@@ -1,4 +1,4 @@
-//! Where tabs open: as the relay says, or as a client wants it for itself.
+//! The window in which tabs open: the relay's setting, or a client's own.
 
 use crate::tests::*;
 

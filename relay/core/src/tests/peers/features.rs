@@ -1,4 +1,4 @@
-//! What is asked of an extension that does not understand it.
+//! Features that an extension does not understand, and the commands that need them.
 
 use crate::tests::script::{A, Script};
 use crate::tests::*;

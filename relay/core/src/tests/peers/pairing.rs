@@ -99,7 +99,7 @@ fn only_a_proven_extension_is_believed_about_files() {
         let text = format!("{effects:?}");
         assert_eq!(text.contains("canceled"), !is_asked, "{text}");
         assert_eq!(text.contains("is not paired, which downloads need"), !is_asked, "{text}");
-        // One that is to be found already is waited for.
+        // A client waits for an extension that is known to exist.
         assert!(is_asked || !asked, "{text}");
     }
 }

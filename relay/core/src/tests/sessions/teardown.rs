@@ -1,4 +1,4 @@
-//! What ends, fails or is away, and what must not be left of it.
+//! Teardown: sessions and peers that end, fail or are away leave nothing behind.
 
 use crate::tests::script::{A, B, Script};
 use crate::tests::*;

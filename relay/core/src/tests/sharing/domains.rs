@@ -1,4 +1,4 @@
-//! What Chrome tells once, each session hears once.
+//! Events that Chrome sends once reach each session once.
 
 use crate::tests::script::{A, B, Script, nothing};
 

@@ -1,4 +1,4 @@
-//! What Chrome refuses, or answers too late, is as if it had not been asked.
+//! A command that Chrome refuses, or answers too late, has no effect.
 
 use crate::tests::script::{A, B, Script, nothing};
 use crate::tests::*;

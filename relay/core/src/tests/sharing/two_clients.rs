@@ -131,7 +131,7 @@ fn one_screencast_serves_all_who_started_it() {
     assert_eq!(script.does(A, "pw-tab-1 2 Page.screencastFrameAck", ack).len(), 2);
     let second = script.says(B, "pw-tab-1 2 Page.screencastFrameAck", ack);
     assert_eq!(second, ["B pw-tab-1 #2 {}"]);
-    // Every frame of one cast has the same number.
+    // Every frame of one screencast has the same number.
     for client in [B, B, A, A, A] {
         let passed_on = script.does(client, "pw-tab-1 3 Page.screencastFrameAck", ack).len() == 2;
         acknowledged.push(passed_on);
@@ -154,7 +154,7 @@ fn a_screencast_is_as_large_as_who_wants_it_largest() {
             "B pw-tab-1 #1 {}".to_owned(),
         ]
     );
-    // What A still had of the first cast says nothing about the second.
+    // The frames that A still had of the first screencast say nothing about the second.
     let ack = |cast: u32| format!(r#"{{"sessionId":{cast}}}"#);
     script.does(B, "pw-tab-1 2 Page.screencastFrameAck", &ack(2));
     let late = script.says(A, "pw-tab-1 2 Page.screencastFrameAck", &ack(1));

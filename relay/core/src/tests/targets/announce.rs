@@ -1,4 +1,4 @@
-//! What clients are told of tabs and their children, and in which order.
+//! The events that tell clients of tabs and their children, and their order.
 
 use crate::tests::*;
 

@@ -149,7 +149,8 @@ fn a_session_that_follows_targets_is_told_of_children() {
     assert_eq!(told, [attaching("F", false)], "the other one wants those of the tab");
 }
 
-/// What Chrome is told about the children of a session that nobody asked for on it.
+/// Returns the command that tells Chrome about the children of a session, for which no client asked
+/// on it.
 fn attaching(session: &str, is_on: bool) -> String {
     let params = json!({ "autoAttach": is_on, "flatten": true, "waitForDebuggerOnStart": false });
     format!("> {session} Target.setAutoAttach {params}")

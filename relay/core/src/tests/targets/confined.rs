@@ -1,4 +1,5 @@
-//! What confined clients see, and what they may ask for. B is one; A is not.
+//! The targets that confined clients see, and the commands that they may send. B is confined; A is
+//! not.
 
 use serde_json::json;
 
@@ -17,7 +18,7 @@ fn changed(url: &str) -> String {
     json!({ "targetInfo": info }).to_string()
 }
 
-/// What the confined client is told.
+/// Returns the lines that the confined client is sent.
 fn told(lines: &[String]) -> Vec<&str> {
     lines.iter().map(String::as_str).filter(|line| line.starts_with("B ")).collect()
 }

@@ -1,10 +1,10 @@
-//! What each generation of the extension understands.
+//! The features that each generation of the extension understands.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 use shared_protocol::{ExtensionHello, Feature, Features};
 
-/// What no version means, but those that say so have.
+/// The features that no version implies; an extension that has them says so.
 const SAID: [Feature; 2] = [Feature::Pairing, Feature::RestrictedTabs];
 
 const RELEASED: [Feature; 2] = [Feature::InitialTab, Feature::Recording];

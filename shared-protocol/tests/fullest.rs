@@ -108,7 +108,7 @@ fn every_close_code_has_its_number() {
     }
 }
 
-/// What is unknown is kept, and would be written again: so none of it may be unknown.
+/// Fails for an unknown field or message: unknown parts are kept and would be written again.
 fn knows<T: DeserializeOwned + Serialize + Debug>(text: &str) {
     let read: T = serde_json::from_str(text).unwrap();
     let shown = format!("{read:?}");

@@ -1,4 +1,4 @@
-//! What extensions say, every message there is.
+//! Every message that extensions send.
 
 use shared_protocol::{CdpEvent, Extra, HelloMessage, LogLevel, LogLine, ParseFailure, RequestId};
 

@@ -1,4 +1,4 @@
-//! What relays say, every message there is.
+//! Every message that relays send.
 
 use shared_protocol::{
     CdpCommand, CookieCalls, CookieFunction, DownloadId, DownloadQuery, Extra, Notice,

@@ -24,7 +24,7 @@ use shared_protocol::{
 type RelayMessage = shared_protocol::RelayMessage<Raw>;
 type ExtensionMessage = shared_protocol::ExtensionMessage<Raw>;
 
-/// Every file of the folder must be in the table, so that none is forgotten.
+/// Checks every file of the folder against the table, so that none is forgotten.
 fn check_folder<T: Serialize + DeserializeOwned + PartialEq + Debug>(
     folder: &str,
     table: &[(&str, T)],
@@ -79,7 +79,7 @@ fn recording(id: i64, action: RecordingAction) -> RelayMessage {
     RelayMessage::Recording { id: RequestId(id), action, params, proof: understood() }
 }
 
-/// Every feature is understood by ours, or by a release.
+/// Returns the proof that a feature is understood, by our extension or by a release.
 fn understood<const FEATURE: u8>() -> Understood<FEATURE> {
     let hello = |version: &str, capabilities| {
         let (version, capabilities) = (Some(version.to_owned()), Some(capabilities));

@@ -1,4 +1,4 @@
-//! What the relay answers over HTTP.
+//! The relay's answers over HTTP.
 
 use shared_protocol::{TargetId, http};
 

@@ -1,4 +1,4 @@
-//! What may differ without meaning anything else, and what may not.
+//! Differences in frames that mean nothing, and differences that are errors.
 
 use shared_protocol::{
     AttachedToTarget, BrowserWindow, CdpCommand, FoundDownload, InitialTab, RequestId, SessionId,

@@ -32,7 +32,7 @@ pub(super) struct World {
     pub(super) unanswered: BTreeSet<i64>,
     /// Sessions that the relay has been told of and not been told to forget, by target.
     announced: BTreeMap<String, String>,
-    /// Every session name ever, by target: none may stand for two attachments.
+    /// All session names so far, by target: none may stand for two attachments.
     ended: BTreeSet<String>,
 }
 

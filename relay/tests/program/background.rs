@@ -16,7 +16,7 @@ use crate::running::Running;
 fn a_relay_survives_the_shell_that_started_it_and_its_terminal() {
     let place = Place::new();
     let script = format!("'{PROGRAM}' ensure; kill -s HUP 0");
-    // Whoever runs the tests may have told their children not to hear it.
+    // The parent of the tests may have told its children to ignore the signal.
     let mut shell = place.with_environment(Command::new("env"));
     shell.args(["--default-signal=HUP", "sh", "-c", &script]);
     let ended = shell.process_group(0).status().unwrap();

@@ -192,7 +192,7 @@ async fn who_does_not_answer_is_not_taken_for_another_program() {
 async fn a_relay_of_another_project_is_named_and_left_alone() {
     let place = Place::new();
     let stranger = a_program_that_answers(place.port, r#"{"version":"0.0.63"}"#).await;
-    // No clock runs over, either.
+    // The longest time must not overflow a clock, either.
     let (port, home) = (place.port, Some(place.home.path().to_owned()));
     let wait = WaitOptions { port, home, timeout: Duration::MAX, ..WaitOptions::default() };
     for error in [
@@ -288,7 +288,7 @@ async fn a_relay_has_stopped_when_another_has_its_place() {
     };
     let (note, next) = (place.note(), of("next"));
     std::fs::write(&note, of("first")).unwrap();
-    // From the outside: the first one ends, and at once somebody starts the next.
+    // An outsider's view: the first one ends, and at once somebody starts the next.
     let version = warp::path!("version").map(|| {
         warp::reply::json(&json!({ "version": VERSION, "name": shared_protocol::http::RELAY_NAME }))
     });

@@ -75,7 +75,7 @@ impl Place {
         // The number of a process that is gone may be another's.
         let program = std::fs::read_link(format!("/proc/{pid}/exe"));
         if program.is_ok_and(|program| program == Path::new(PROGRAM)) {
-            // It may have ended by itself.
+            // The process may have ended by itself.
             drop(Command::new("kill").args(["-9", &pid]).status());
             // The system tells nobody but its parent, which is gone.
             let is_there = || TcpStream::connect(("127.0.0.1", self.port)).is_ok();

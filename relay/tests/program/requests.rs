@@ -13,7 +13,7 @@ async fn a_relay_closes_in_time_whatever_hangs_on_it() {
     let server = start().await;
     let mut half = TcpStream::connect(server.address()).await.unwrap();
     half.write_all(b"GET / HTTP/1.1\r\nHost: 127.").await.unwrap();
-    // By the answer to the next, the relay has read the first.
+    // An answer to the second request shows that the relay has read the first.
     assert_eq!(status(&server, "GET / HTTP/1.1", "").await, 200);
     timeout(Duration::from_secs(10), server.close()).await.unwrap();
 }

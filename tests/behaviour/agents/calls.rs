@@ -121,7 +121,7 @@ async fn a_call_that_nobody_waits_for_ends() {
         outcome = client.post::<Value>("/sessions/left/execute", &run) => panic!("{outcome:?}"),
         seen = agent.call("execute", begun) => drop(ok(seen)),
     }
-    // Those that wait come next when it has ended.
+    // The calls that wait come next when it has ended.
     let next = json!({ "session": "left", "code": STANDS_STILL });
     let text = ok(agent.call("execute", next).await);
     assert!(text.ends_with("\ntrue"), "{text}");
@@ -137,7 +137,7 @@ async fn a_call_of_an_agent_that_hangs_up_ends() {
     let mut other = Agent::http(Sdk::Python, &stage.mcp_url("session=left"));
     other.begin("execute", json!({ "code": TICKING, "timeout": 100_000 })).await;
     ok(agent.call("execute", json!({ "code": HAS_BEGUN, "timeout": 100_000 })).await);
-    // It is killed.
+    // Dropping kills it.
     drop(other);
     let next = json!({ "session": "left", "code": STANDS_STILL });
     let text = ok(agent.call("execute", next).await);
@@ -150,8 +150,8 @@ fn patient_client(stage: &Stage) -> Client {
     stage.client().with_timeout(2 * TIMEOUT)
 }
 
-/// As the relay sees it: how long past its limit an answer comes, at most, when nothing else holds
-/// the machine up.
+/// The longest time, as the relay sees it, by which an answer may come past its limit when the
+/// machine is not busy.
 const LATEST: Duration = Duration::from_secs(1);
 
 #[tokio::test]
@@ -340,14 +340,14 @@ async fn a_session_stays_with_its_browser_when_another_comes() {
     let chosen = json!({ "session": "new", "code": "typeof page", "browser": key });
     assert_eq!(ok(agent.call("execute", chosen).await), "object");
     assert_eq!(ok(agent.execute("state.kept").await), "kept");
-    // Over a reconnect of its own browser, too.
+    // The session keeps its browser over a reconnect, too.
     stage.end_worker().await;
     assert_eq!(ok(agent.execute("[state.kept, await page.evaluate('1')].join()").await), "kept,1");
-    // Which one it was is part of what a reset forgets.
+    // A reset also forgets the browser of the session.
     ok(agent.call("reset", json!({})).await);
     let text = failed(agent.execute("1").await);
     assert!(text.starts_with("several browsers are connected"), "{text}");
-    // So that it can be given one.
+    // The session can then be given a browser.
     let chosen = json!({ "code": "typeof state.kept", "browser": key });
     assert_eq!(ok(agent.call("execute", chosen).await), "undefined");
     assert_eq!(ok(agent.execute("typeof page").await), "object");

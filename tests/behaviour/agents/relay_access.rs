@@ -108,7 +108,7 @@ async fn code_takes_no_more_sockets_than_leave_room_for_others() {
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     ok(agent.execute(&find_door()).await);
     ok(agent.execute("state.key.length").await);
-    // Those that say nothing make room for others, long before they are given up.
+    // Connections that send nothing make room for others, long before their time is over.
     let silent = format!(
         "const {{ connect }} = {PROCESS}.getBuiltinModule('net');
          const sockets = Array.from({{ length: 100 }}, () => connect(state.door, '127.0.0.1').on('error', () => {{}}));
@@ -220,7 +220,7 @@ async fn the_browser_changes_nothing_at_the_relay_for_code() {
         );
         assert_eq!(ok(agent.execute(&post).await), "403", "{origin}");
     }
-    // What nobody asked for but the browser itself, as when a user types an address.
+    // A request that no page made but the browser itself, as when a user types an address.
     let open = format!("{}/json/new?about:blank%23opened", stage.url());
     let put = format!(
         "const root = await browser.newBrowserCDPSession();

@@ -109,7 +109,7 @@ async fn a_worker_that_died_while_no_relay_was_there_finds_it_when_it_comes() {
 
 #[tokio::test]
 async fn a_displaced_extension_waits_and_comes_back_when_the_other_has_left() {
-    // Nobody takes the place of one that has proven itself.
+    // A proven extension is replaced by no other.
     let stage = Stage::unpaired().await;
     stage.control_tab().await;
     let install_id =

@@ -1,4 +1,4 @@
-//! No web page and no stranger gets in.
+//! Web pages and strangers are refused.
 
 use end_to_end::Stage;
 use serde_json::json;

@@ -110,7 +110,7 @@ async fn nobody_poses_as_an_extension_through_a_proxy() {
 /// The address by which others know this machine; another loopback address where there is no
 /// network.
 fn own_address() -> IpAddr {
-    // Nothing is sent: the system only chooses where it would send from.
+    // Nothing is sent: the system only chooses the address from which it would send.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     match socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr()) {
         Ok(address) => address.ip(),

@@ -210,7 +210,7 @@ async fn a_frozen_tab_holds_nobody_else_up() {
     stage.end().await;
 }
 
-/// Has the tab in front go somewhere, as its user would, and waits until it is there.
+/// Navigates the tab in front, as its user would, and waits until the page is there.
 pub(in crate::behaviour) async fn visit(stage: &Stage, url: &str) {
     let visit = format!(
         "new Promise(async (resolve) => {{

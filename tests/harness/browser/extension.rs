@@ -30,7 +30,7 @@ impl Extension {
         Self { folder: built_extension(), id, at_usual_port: None, detour: None }
     }
 
-    /// As [`Extension::ours`], in a folder of its own, with a key that relays of this home know.
+    /// Works like [`Extension::ours`], in a folder of its own, with a key that relays of this home know.
     pub(crate) fn paired(home: &Path, port: u16) -> Self {
         let folder = home.join(PAIRED);
         copy_folder(&built_extension(), &folder);
@@ -63,11 +63,11 @@ impl Extension {
         }
         let mut arguments: Vec<OsString> = vec![
             "--disable-quic".into(),
-            // For whoever wants to know why a test failed.
+            // The port helps people who want to know why a test failed.
             "--remote-debugging-port=0".into(),
             "--screen-info={1920x1080}".into(),
             format!("--host-resolver-rules={rules}").into(),
-            // No banners but the one that a user would see.
+            // The switch hides all banners but the one that a user would see.
             "--test-type".into(),
         ];
         let mut environment: Vec<(OsString, OsString)> = vec![("HOME".into(), home.into())];

@@ -30,7 +30,7 @@ impl FalseRelay {
         Self { heard, serving }
     }
 
-    /// Everything that anybody told it.
+    /// Returns everything that any peer sent to it.
     #[must_use]
     pub fn heard(&self) -> String {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -39,7 +39,7 @@ impl FalseRelay {
     /// Gives the port back.
     pub async fn leave(mut self) {
         self.serving.abort();
-        // It was told to end.
+        // The task was told to end.
         drop((&mut self.serving).await);
     }
 }

@@ -29,11 +29,11 @@ pub use wait::{ConnectedExtension, WaitOptions, wait_for_extension};
 use crate::client::{Client, ClientError, is_ours};
 use crate::system::folders::folder_in;
 
-/// Which relay of this project is there.
+/// Returns the version of the relay that has the port, if it is one of this project.
 ///
 /// # Errors
 ///
-/// Says who has its place, or why it does not answer.
+/// The error says who has the port, or why the relay does not answer.
 pub async fn version_of_ours(client: &Client) -> Result<Version, RelayServerError> {
     let version = client.version().await?;
     let port = client.endpoint().port();

@@ -28,13 +28,13 @@ pub(crate) struct RelayRecord {
     pub(crate) arguments: Vec<String>,
     #[serde(default)]
     pub(crate) separate_window: bool,
-    /// Whether programs have to show a token. The token itself is not in the file.
+    /// True if programs have to show a token. The token itself is not in the file.
     #[serde(default)]
     pub(crate) wants_token: bool,
-    /// Whether a browser ends with it.
+    /// True if a browser ends with the relay.
     #[serde(default)]
     pub(crate) has_browser: bool,
-    /// Whether the relay was told to end. One that was not told and does not run was killed.
+    /// True if the relay was told to end. A relay that was not told and does not run was killed.
     #[serde(default)]
     pub(crate) is_stopping: bool,
 }

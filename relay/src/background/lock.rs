@@ -1,4 +1,4 @@
-//! One starts the relay, the others wait.
+//! The lock with which one process starts the relay while others wait.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

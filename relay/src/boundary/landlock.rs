@@ -80,7 +80,8 @@ impl Rules {
     }
 }
 
-/// No links, pipes, sockets and devices: programs that are not confined open what is in the folder.
+/// Returns the rights for the process's own folder. Links, pipes, sockets and devices cannot be made
+/// in it: programs that are not confined open what is in the folder.
 fn own_folder() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir

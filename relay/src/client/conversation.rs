@@ -29,7 +29,7 @@ impl Conversation {
     ) -> Result<Self, ClientError> {
         let begun = http1::handshake(TokioIo::new(stream)).await;
         let (sender, connection) = begun.map_err(|error| failed(endpoint, &error))?;
-        // What it failed with, the request says.
+        // The request reports the failure.
         let connection = Box::pin(async move { drop(connection.await) });
         Ok(Self { endpoint: endpoint.clone(), sender, connection: Some(connection) })
     }

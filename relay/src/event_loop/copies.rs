@@ -16,10 +16,10 @@ use rustix::io::Errno;
 
 use relay_core::{ReportedFile, WantedCopy};
 
-/// How many names are tried where others are taken.
+/// The number of names that are tried when names are taken.
 const MAX_NAMES: u32 = 1000;
 
-/// How coarse the times of files are on some file systems.
+/// The precision of file times on some file systems.
 const COARSE: Duration = Duration::from_secs(2);
 
 /// Brings a file to where clients expect it; says where it is, for each place. Nothing that is in one of
@@ -44,7 +44,7 @@ pub(crate) fn copy(
 /// A file that can be the download that it is said to be.
 struct Source {
     file: File,
-    /// Where it is, without links.
+    /// The path of the file, without links.
     path: PathBuf,
 }
 
@@ -104,7 +104,8 @@ impl Source {
             return match io::copy(&mut self.file, &mut copy) {
                 Ok(_) => Ok(to),
                 Err(error) => {
-                    // By its name, another one could be met.
+                    // The file is emptied through its descriptor: under its name there may be another
+                    // file.
                     drop(copy.set_len(0));
                     Err(error)
                 }
@@ -131,7 +132,7 @@ fn unlikeness(found: &fs::Metadata, told: &ReportedFile) -> Option<String> {
     } else if found.nlink() != 1 {
         Some("it has other names".to_owned())
     } else if is_old(found.modified()) || is_old(found.created()) {
-        // Not every file system knows when a file was made.
+        // Some file systems do not record when a file was made.
         Some("it is older than the download".to_owned())
     } else if Some(found.len()) != told.size {
         let came = told.size.map_or_else(|| "an unknown number".to_owned(), |it| it.to_string());
@@ -315,7 +316,7 @@ mod tests {
         }
     }
 
-    /// Where the file is, once it is where it was wanted.
+    /// Returns the path of the copy, once it is at the wanted place.
     fn given(from: &Path, to: &Path, is_exact: bool) -> PathBuf {
         copied(&told(from), to, is_exact, None).unwrap()
     }

@@ -12,7 +12,7 @@ use relay_core::cdp::{Command, Error, Frame};
 use relay_core::payload::Payload;
 use relay_core::{ClientHello, Input};
 
-/// How long a tab may take to open or close before whoever asked is told.
+/// The time that a tab may take to open or close before the caller gets an error.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 const ID: RequestId = RequestId(1);

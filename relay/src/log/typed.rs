@@ -1,4 +1,4 @@
-//! What somebody typed, which a log has no use for: that it was typed, and how long it was, is enough.
+//! Keeps typed text out of logs: a log only needs to say that text was typed, and how long it was.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::excerpt::LOOKED_THROUGH;
 
-/// What stands in the log in its place.
+/// The value that the log has in its place.
 #[derive(Serialize)]
 struct LeftOut {
     hidden: &'static str,
@@ -46,7 +46,7 @@ fn fields(method: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether an answer is what somebody typed.
+/// Returns `true` if the answer to a command is text that somebody typed.
 pub(super) fn is_asked_by(method: &str) -> bool {
     method == "Network.getRequestPostData"
 }
@@ -54,7 +54,7 @@ pub(super) fn is_asked_by(method: &str) -> bool {
 /// Leaves out of a payload what was typed; nothing can be said of one that cannot be read.
 pub(super) fn without<'a>(method: &str, json: &'a str) -> Option<Cow<'a, str>> {
     let fields = fields(method);
-    // One that is too long to look through is not shown at all.
+    // A payload that is too long to search is not shown at all.
     if fields.is_empty() || json.len() > LOOKED_THROUGH {
         return Some(json.into());
     }

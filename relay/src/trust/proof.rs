@@ -1,9 +1,9 @@
-//! How a relay proves to programs of its user that it has their secret.
+//! The proof with which a relay shows programs of its user that it has their secret.
 //!
-//! The program sends a nonce, and the relay signs it together with the address at which the program
-//! reached it, and for how long it has been there: nobody can pass the question on to a relay elsewhere,
-//! nor to one that came after the program had connected. The label keeps the proof apart
-//! from those that extensions and relays give each other.
+//! The program sends a nonce. The relay signs it together with the address at which the program
+//! reached it, and the time for which it has been there. So nobody can pass the question on to a
+//! relay elsewhere, nor to one that came after the program had connected. The label keeps the proof
+//! apart from those that extensions and relays give each other.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -21,12 +21,12 @@ pub const OLDEST_NODE: u32 = 20;
 /// Why no code can be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// There is no Node.js.
+    /// Node.js is missing.
     #[error(
         "Node.js was not found on the PATH that the relay was started with\n\nhint: install Node.js {OLDEST_NODE} or newer; if `node` can be run, `playwriter stop`, and then the same again from a shell that finds it"
     )]
     NoNode,
-    /// There is one, but it cannot confine code.
+    /// Node.js is there, but too old to confine code.
     #[error(
         "Node.js {0} is too old to keep code away from your files\n\nhint: install Node.js {OLDEST_NODE} or newer"
     )]
@@ -43,9 +43,9 @@ pub enum RuntimeError {
         .folder.display()
     )]
     OldPlaywright {
-        /// Where it is.
+        /// The folder in which it is installed.
         folder: PathBuf,
-        /// Which it is.
+        /// The version of Node.js.
         version: Version,
     },
     /// `npm` failed.
@@ -59,7 +59,7 @@ pub enum RuntimeError {
         .0.display()
     )]
     ChangedPlaywright(PathBuf),
-    /// There is no place for files.
+    /// There is no folder for files.
     #[error("there is no home folder\n\nhint: set HOME")]
     NoHome,
     /// Node.js cannot be confined to its own files without knowing them.
@@ -111,7 +111,7 @@ impl Node {
     }
 }
 
-/// What is asked of a Node.js once.
+/// The script that asks a Node.js once for the files that it uses.
 const FILES: &str = "process.report.excludeNetwork = true; console.log(JSON.stringify({ \
     program: process.execPath, objects: process.report.getReport().sharedObjects }))";
 

@@ -16,7 +16,7 @@ use crate::agents::limits::MAX_ANSWER;
 pub(crate) struct Pipe {
     sender: pipe::Sender,
     receiver: BufReader<pipe::Receiver>,
-    /// What has come of the next message.
+    /// The part of the next message that has come so far.
     line: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Pipe {
 pub(crate) enum PipeError {
     /// The other end is gone.
     Closed,
-    /// It said what cannot be used.
+    /// The other end sent something that cannot be used.
     Nonsense(&'static str),
 }
 
@@ -66,7 +66,8 @@ impl Pipe {
         }
     }
 
-    /// Whether the other end is there and has not spoken out of turn, as far as can be told.
+    /// Returns `true` if the other end is there and has not spoken out of turn, as far as can be
+    /// told.
     pub(crate) fn is_quiet(&mut self) -> bool {
         self.receiver.fill_buf().now_or_never().is_none()
     }

@@ -14,16 +14,16 @@ use tokio::time::Instant;
 use super::Access;
 use super::peer::User;
 
-/// How often the log tells of the same.
+/// The interval at which the log repeats the same refusal.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How many kinds are kept apart at once; of more the log tells nothing.
+/// The number of kinds that are kept apart at once; further ones are not logged.
 const MAX_KINDS: usize = 64;
 
-/// How many users are counted.
+/// The number of users that are counted.
 const MAX_USERS: usize = 32;
 
-/// What was refused.
+/// The kind of a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A request.
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     Connection,
 }
 
-/// What was refused lately.
+/// The refusals of late.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<Noted>);
 
@@ -45,7 +45,7 @@ struct Noted {
 #[derive(Debug)]
 struct Said {
     at: Instant,
-    /// How often since.
+    /// The number of refusals since then.
     unsaid: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Since when the relay has had its port.
+//! The instant since which the relay has had its port.
 
 use tokio::time::Instant;
 

@@ -8,15 +8,16 @@ use crate::trust::Token;
 use relay_core::Relay;
 use relay_core::payload::TargetInfo;
 
-/// Where the asker reached the relay. Addresses follow its own `Host`, so that they work through a
-/// tunnel, and carry the token that it has shown: some clients have no other place for it.
+/// The address at which the caller reached the relay. The addresses in answers follow the caller's
+/// own `Host`, so that they work through a tunnel, and carry the token that it has shown: some
+/// clients have no other place for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     pub(crate) host: String,
-    /// Whether a proxy between them encrypts.
+    /// True if a proxy between them encrypts.
     pub(crate) is_encrypted: bool,
     pub(crate) token: Option<Token>,
-    /// What the asker's own address says of browser and windows, for the same reason.
+    /// The query parameters of the caller's own address for browser and windows, for the same reason.
     pub(crate) wishes: Vec<String>,
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn list(relay: &Relay, for_tab: bool, address: &Address) -> Value {
     relay.pages().chain(&tabs).map(entry).collect()
 }
 
-/// One page of `/json/list`, whether or not it is there yet.
+/// Returns one page of `/json/list`; the relay need not know the page yet.
 pub(crate) fn page(relay: &Relay, id: &TargetId, url: &str, address: &Address) -> Value {
     match relay.pages().find(|info| info.target_id == *id) {
         Some(info) => entry(id, &info.kind, &info.title, &info.url, address),

@@ -11,7 +11,8 @@ wire_object! {
         required "type" kind: String,
         /// Empty until the document has one.
         default "title" title: String,
-        /// Clients break on an empty one; whoever announces a target has to fill it in.
+        /// The address that it shows. Clients break on an empty one, so every announcement has to
+        /// fill it in.
         default "url" url: String,
         /// True if a debugger is attached.
         default "attached" attached: bool,

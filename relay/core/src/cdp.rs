@@ -1,6 +1,6 @@
-//! The Chrome DevTools Protocol as clients speak it: flat sessions over one socket. Here are its shapes:
-//! commands, frames, errors, payloads and the parameters of the `Target` domain. Nothing here knows
-//! clients, extensions or the state of the relay.
+//! The Chrome DevTools Protocol as clients speak it: flat sessions over one socket. This folder has
+//! its types: commands, frames, errors, payloads and the parameters of the `Target` domain. Nothing
+//! here knows clients, extensions or the state of the relay.
 
 pub mod payload;
 pub mod version;

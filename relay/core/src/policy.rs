@@ -19,11 +19,11 @@ pub struct Policy {
 /// that talks an agent into something could listen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AgentsMay {
-    /// See.
+    /// True if pages may use the camera.
     pub camera: bool,
-    /// Listen.
+    /// True if pages may use the microphone.
     pub microphone: bool,
-    /// Read what the user has copied.
+    /// True if pages may read the clipboard.
     pub clipboard_read: bool,
 }
 

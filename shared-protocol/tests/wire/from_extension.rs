@@ -5,7 +5,7 @@ use shared_protocol::{CdpEvent, Extra, HelloMessage, LogLevel, LogLine, ParseFai
 use super::{ExtensionMessage, check_folder, event, extra, raw};
 
 #[test]
-fn what_an_extension_says() {
+fn every_extension_message_round_trips() {
     check_folder(
         "from-extension",
         &[

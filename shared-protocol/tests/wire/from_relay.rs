@@ -11,7 +11,7 @@ use super::{
 };
 
 #[test]
-fn what_the_relay_says() {
+fn every_relay_message_round_trips() {
     check_folder(
         "from-relay",
         &[

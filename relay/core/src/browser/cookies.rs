@@ -89,12 +89,12 @@ impl Relay {
                 return self.gather_cookies(session_ref, &command, None, CookieAction::Clear, turn);
             }
             ("Network.deleteCookies", _) => match command.read_params() {
-                Ok(doomed) => {
+                Ok(deleted) => {
                     return self.gather_cookies(
                         session_ref,
                         &command,
                         None,
-                        CookieAction::Delete(doomed),
+                        CookieAction::Delete(deleted),
                         turn,
                     );
                 }

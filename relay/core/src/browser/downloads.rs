@@ -92,7 +92,7 @@ impl Relay {
     }
 
     /// Returns the sessions for which `wanted` holds, of clients that may know of a download.
-    fn download_seats(
+    fn download_sessions(
         &self,
         connection: ConnectionId,
         is_web: bool,

@@ -75,7 +75,7 @@ impl Relay {
         }
     }
 
-    /// The browser did not take some rules: those that they replaced count again.
+    /// Handles rules that the browser refused: the rules that they replaced count again.
     pub(crate) fn permissions_refused(
         &mut self,
         client: ClientId,
@@ -95,7 +95,7 @@ impl Relay {
         self.apply_permissions(connection, None, Purpose::Forward, turn);
     }
 
-    /// Tells the extension what all its clients want together.
+    /// Tells the extension the combined rules of all its clients.
     pub(crate) fn apply_permissions(
         &mut self,
         connection: ConnectionId,
@@ -104,7 +104,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(proof) = self.proof(connection, turn) else {
-            // An older one may have taken the place of the one that understood.
+            // An older extension may have replaced the one that understood.
             turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
             return;
         };
@@ -119,7 +119,7 @@ impl Relay {
         self.ask_extension(request, message, turn);
     }
 
-    /// Returns why rules are not for a confined client.
+    /// Returns the error for rules that a confined client may not make.
     fn refusal_of_rules(&self, session_ref: &SessionRef, rules: &[Rule]) -> Option<Error> {
         if !self.is_confined(session_ref.client) {
             return None;
@@ -173,7 +173,8 @@ impl Relay {
             .collect()
     }
 
-    /// A client takes a tab to another site. What counts there is in force before the page can ask.
+    /// Records that a client navigates a tab to another site, so that its rules are in force before
+    /// the page can ask.
     pub(crate) fn record_destination(
         &mut self,
         session_ref: &SessionRef,
@@ -200,7 +201,7 @@ impl Relay {
         self.follow_permissions(turn);
     }
 
-    /// Brings permissions along to where the controlled tabs are.
+    /// Applies the permissions to the sites that the controlled tabs have navigated to.
     pub(crate) fn follow_permissions(&mut self, turn: &mut Turn) {
         if !std::mem::take(&mut self.tabs_changed) {
             return;

@@ -1,4 +1,4 @@
-//! Commands of the whole profile, for which one tab stands.
+//! Commands of the whole profile, which one tab answers for all.
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -48,7 +48,7 @@ impl Relay {
         tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(session_ref))
     }
 
-    /// Returns why there is no tab that could answer.
+    /// Returns the error that says why no tab can answer.
     pub(crate) fn no_tab(&self, session_ref: &SessionRef) -> Error {
         let extension = self.extension_of(session_ref);
         let tabs = extension

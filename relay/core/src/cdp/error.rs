@@ -9,7 +9,7 @@ pub struct Error {
     pub code: i64,
     /// Chrome's words, or ours.
     pub message: String,
-    /// More words.
+    /// Further details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 }

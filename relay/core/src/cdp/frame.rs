@@ -21,7 +21,7 @@ pub enum Frame {
     },
     /// An event of one session.
     Event {
-        /// Absent for the browser itself.
+        /// The session; absent for the browser itself.
         session: Option<SessionId>,
         /// `Domain.event`
         method: String,

@@ -21,7 +21,7 @@ pub type TargetInfo = shared_protocol::TargetInfo<Payload>;
 pub type PermissionRule = shared_protocol::PermissionRule<Payload>;
 
 impl Payload {
-    /// `{}`, the result of a command that has nothing to say.
+    /// `{}`, the result of a command that returns nothing.
     #[must_use]
     pub fn empty_object() -> Self {
         Self::of(&serde_json::Map::new())

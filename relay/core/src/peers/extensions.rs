@@ -115,7 +115,7 @@ impl Extensions {
         self.0.get_mut(&connection)
     }
 
-    /// Oldest connection first.
+    /// Returns the extensions with their connections, the oldest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (ConnectionId, &Extension)> {
         self.0.iter().map(|(connection, extension)| (*connection, extension))
     }

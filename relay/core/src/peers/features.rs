@@ -20,7 +20,7 @@ impl Relay {
         self.extensions.get(connection)?.features.proof()
     }
 
-    /// Somebody wants what not every extension has: says so if it is missing, once.
+    /// Logs a warning, once, if an extension does not understand a feature.
     pub(crate) fn warn_if_missing(
         &mut self,
         connection: ConnectionId,

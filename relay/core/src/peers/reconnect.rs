@@ -98,7 +98,7 @@ impl Relay {
             // A client may have asked for this very connection after it was replaced.
             self.clients.rebind(connection, successor);
         }
-        // Its worker comes back under the same key, or never; a client may come first.
+        // The worker comes back under the same key, or never; a client may come first.
         if newest != Some(connection) && self.clients.of(connection).is_empty() {
             self.extensions.remove(connection);
         }
@@ -170,7 +170,7 @@ impl Relay {
         if self.extensions.iter().all(|(_, extension)| extension.presence.is_connected()) {
             return;
         }
-        let is_unsaid = |effect: &mut Effect| {
+        let is_unsent = |effect: &mut Effect| {
             let Effect::SendToExtension { connection, message } = effect else { return false };
             let RelayMessage::Command { id, .. } = message else { return false };
             let extension = self.extensions.get(*connection);
@@ -178,7 +178,7 @@ impl Relay {
             extension.is_some_and(|it| !it.presence.is_connected())
                 && !self.requests.is_pending(*id)
         };
-        let outgoing_queue: Vec<Effect> = effects.extract_if(.., is_unsaid).collect();
+        let outgoing_queue: Vec<Effect> = effects.extract_if(.., is_unsent).collect();
         for effect in outgoing_queue {
             let Effect::SendToExtension { connection, message } = effect else { continue };
             let Some(extension) = self.extensions.get_mut(connection) else { continue };

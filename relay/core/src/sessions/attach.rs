@@ -20,7 +20,7 @@ struct OneSession {
 /// The reason for which a session is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenedBy {
-    /// Its client attaches to the target by name.
+    /// The client attached to the target by its id.
     Client,
     /// `Target.setAutoAttach`, which can take it away again. The target may have to wait for it.
     AutoAttach { may_wait: bool },
@@ -78,7 +78,7 @@ impl Relay {
         #[serde(rename_all = "camelCase")]
         struct Detach {
             session_id: Option<SessionId>,
-            /// Deprecated, but Chrome takes it.
+            /// The target, in a deprecated form of the command that Chrome still accepts.
             target_id: Option<TargetId>,
         }
 

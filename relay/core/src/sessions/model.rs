@@ -30,9 +30,9 @@ pub(crate) struct Session {
     pub(crate) parent: Option<ClientSessionId>,
     /// True if auto-attach opened the session, and can detach it again.
     pub(crate) automatic: bool,
-    /// `Target.setDiscoverTargets`: which targets are reported on it.
+    /// `Target.setDiscoverTargets`: the targets that are reported on the session.
     pub(crate) discover: Option<Filter>,
-    /// `Target.setAutoAttach`: which targets below it become sessions.
+    /// `Target.setAutoAttach`: the targets below it that become sessions.
     pub(crate) auto_attach: Option<AutoAttach>,
     /// `Browser.setDownloadBehavior`
     pub(crate) downloads: Option<DownloadBehavior>,
@@ -90,7 +90,7 @@ pub(crate) struct TargetSession {
     pub(crate) missed_script: bool,
     /// The number of the session's last command.
     pub(crate) last_active: CommandNumber,
-    /// Its answers that wait for Chrome's.
+    /// The replies that wait for an answer of Chrome's.
     pub(crate) replies: DeferredReplies,
 }
 

@@ -65,7 +65,7 @@ impl Relay {
         self.forward(session_ref, command, &extension_session, purpose, turn);
     }
 
-    /// Chrome has named a breakpoint.
+    /// Records the id that Chrome gave a breakpoint.
     pub(crate) fn breakpoint_added(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -78,7 +78,7 @@ impl Relay {
             Some(session) => {
                 session.breakpoints.insert(breakpoint.breakpoint_id);
             }
-            // Its owner left before Chrome could name it.
+            // The session left before Chrome could give the breakpoint an id.
             None => {
                 self.send_to_target(target_ref, REMOVE, Some(Payload::of(&breakpoint)), turn);
             }

@@ -67,7 +67,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has answered the first who switched a domain on.
+    /// Handles Chrome's answer to the first session that enabled a domain.
     pub(crate) fn enabled(
         &mut self,
         target_ref: TargetRef<'_>,

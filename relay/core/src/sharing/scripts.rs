@@ -97,7 +97,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has named a script.
+    /// Records the id that Chrome gave a script.
     pub(crate) fn script_added(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -110,12 +110,12 @@ impl Relay {
             Some(session) => {
                 session.scripts.insert(script.identifier);
             }
-            // Its owner left before Chrome could name it.
+            // The session left before Chrome could give the script an id.
             None => self.remove_script(target_ref, script.identifier, turn),
         }
     }
 
-    /// Chrome has named a script that waited for a tab to take commands.
+    /// Records the id of a script that waited until its tab took commands.
     pub(crate) fn deferred_script_added(
         &mut self,
         target_ref: TargetRef<'_>,

@@ -30,7 +30,7 @@ pub(crate) struct TargetState {
     contexts: Vec<(i64, Payload)>,
     pub(crate) worker_loaded: Option<Payload>,
     replay_log: ReplayLog,
-    /// Auto-attach as Chrome does it.
+    /// The auto-attach setting that Chrome has.
     pub(crate) auto_attach: ChildAttachment,
     /// The last request to run something in the page that has ended.
     pub(crate) last_completed_run: RequestId,
@@ -54,7 +54,7 @@ pub(crate) struct Domain {
     pub(crate) waiting: Vec<DeferredReply>,
 }
 
-/// Events that Chrome sends once, to the first who asks.
+/// The events that Chrome sends only once, to the first session that asks.
 #[derive(Debug, Default)]
 struct ReplayLog {
     entries: VecDeque<(String, Payload)>,

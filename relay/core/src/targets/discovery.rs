@@ -44,7 +44,7 @@ impl Relay {
         Ok(Payload::empty_object())
     }
 
-    /// Tabs that show a dialog are told of when it closes.
+    /// Hides tabs that show a dialog from a session. They are announced when the dialog closes.
     fn hide_blocked_from(&mut self, session_ref: &SessionRef) {
         let connection = self.connection_of(session_ref);
         let extension = connection.and_then(|connection| self.extensions.get_mut(connection));

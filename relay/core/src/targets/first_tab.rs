@@ -78,7 +78,7 @@ impl Relay {
         }
         if let Some(extension) = self.extensions.get_mut(connection) {
             extension.opens_tab = false;
-            // Its next worker is asked.
+            // The next worker is asked.
             extension.may_lack_tab = failure.is_some() && !extension.presence.is_connected();
         }
         self.run_held_commands(connection, turn);

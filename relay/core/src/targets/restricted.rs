@@ -141,7 +141,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has said whether it takes commands, or nobody could ask it.
+    /// Handles Chrome's answer that it takes commands or refuses them, or the lack of an answer.
     pub(crate) fn restriction_checked(
         &mut self,
         target_ref: TargetRef<'_>,

@@ -34,7 +34,7 @@ fn every_command_has_one_answer_and_nothing_is_left_behind() {
     }
 }
 
-/// Clients and an extension that do as the dice say, and what they have seen.
+/// Clients and an extension that act at random, and the messages that they have seen.
 struct World {
     seed: u64,
     dice: u64,
@@ -380,7 +380,7 @@ impl World {
         }
     }
 
-    /// Chrome answers everything, time passes, all leave.
+    /// Ends a history: Chrome answers everything, time passes, all clients leave.
     fn settle(&mut self) {
         for _ in 0..50 {
             self.chrome_answers_all();

@@ -158,7 +158,7 @@ impl Script {
         self.handle(Input::ExtensionSent { connection: self.connection, message })
     }
 
-    /// Chrome attaches to a child.
+    /// Has Chrome attach to a child.
     pub(super) fn child(
         &mut self,
         parent: &str,

@@ -1,4 +1,5 @@
-//! The world around the machine: Chrome, the clock and the relay. It checks everything that the relay hears.
+//! The world around the machine: Chrome, the clock and the relay. It checks everything that the relay
+//! hears.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -7,7 +7,7 @@ use super::key::{is_related, plain_host, web_host};
 use crate::cdp::Error;
 use crate::cdp::payload::Payload;
 
-/// A cookie to be set, as CDP says it. One that CDP tells of can be read as this, too.
+/// A cookie to be set, as CDP describes it. A cookie that CDP returns can be read as this, too.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewCookie {
@@ -26,7 +26,7 @@ pub(super) struct NewCookie {
 }
 
 impl NewCookie {
-    /// Returns whether every host that it names is one of these, or above or below it.
+    /// Returns whether every host that the cookie names is one of these, or above or below one.
     pub(super) fn is_of_any(&self, hosts: &[String]) -> bool {
         let url = self.url.as_deref().filter(|url| !url.is_empty()).map(web_host);
         let domain = self.domain.as_deref().filter(|domain| !domain.is_empty()).map(plain_host);
@@ -108,7 +108,7 @@ struct CdpCookie {
 }
 
 impl NewCookie {
-    /// An address where it is seen.
+    /// Returns an address at which the cookie is visible.
     pub(super) fn address(&self) -> Option<String> {
         let at_domain = || {
             let path = filled(self.path.as_ref()).unwrap_or("/");
@@ -164,7 +164,7 @@ impl NewCookie {
     }
 }
 
-/// Returns all cookies there are, or those at one address.
+/// Returns the query for all cookies, or for those at one address.
 pub(super) fn query(url: Option<&str>) -> Payload {
     // Without it, Chrome would leave out cookies that belong to a site within another.
     let mut details = json!({ "partitionKey": {} });
@@ -174,7 +174,7 @@ pub(super) fn query(url: Option<&str>) -> Payload {
     Payload::of(&details)
 }
 
-/// A cookie as CDP tells it, from what `chrome.cookies` says of it.
+/// Converts a cookie of `chrome.cookies` to CDP's form.
 pub(super) fn to_cdp(kept: &Value) -> Option<Value> {
     let kept = ChromeCookie::deserialize(kept).ok()?;
     let partition_key = kept.partition_key.map(|mut key| {

@@ -1,4 +1,5 @@
-//! Queries for cookies that several tabs have to answer, and the cookies that clients have set themselves.
+//! Queries for cookies that several tabs have to answer, and the cookies that clients have set
+//! themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,10 +33,10 @@ pub(super) struct CookieQuery {
     /// The cookies to which the answer is limited, besides those that the client may see.
     pub(super) only: Option<BTreeSet<Key>>,
     pub(super) found: BTreeMap<Key, Box<RawValue>>,
-    /// True once any tab has returned its cookies. `blind` is the error of a tab that did not.
-    pub(super) is_visible_to: bool,
-    pub(super) blind: Option<Error>,
-    /// Why something else failed.
+    /// True once any tab has returned its cookies. `unreadable` is the error of a tab that did not.
+    pub(super) was_read: bool,
+    pub(super) unreadable: Option<Error>,
+    /// The error of anything else that failed.
     pub(super) failure: Option<Error>,
 }
 
@@ -65,7 +66,7 @@ impl CookieQueries {
         CookieQueryId(self.last)
     }
 
-    /// A client sets cookies.
+    /// Records cookies that a client sets.
     pub(super) fn record_own(&mut self, client: ClientId, cookies: Vec<NewCookie>) {
         let own = self.own.entry(client).or_default();
         own.extend(cookies.into_iter().filter_map(Own::new));
@@ -92,7 +93,7 @@ impl CookieQueries {
         own.map(|it| it.url.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// A client has gone.
+    /// Forgets the cookies and queries of a client that has gone.
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.own.remove(&client);
         self.open.retain(|_, job| job.asker.session.client != client);
@@ -113,8 +114,8 @@ impl CookieQuery {
             missing,
             only: None,
             found: BTreeMap::new(),
-            is_visible_to: false,
-            blind: None,
+            was_read: false,
+            unreadable: None,
             failure: None,
         }
     }

@@ -44,7 +44,7 @@ impl PausedRequests {
         self.0.push_back(paused);
     }
 
-    /// Chrome has a request again; it may come back with its response.
+    /// Records that Chrome continues a request, which may come back with its response.
     pub(super) fn released_to_chrome(&mut self, id: &str) {
         let Some(index) = self.0.iter().position(|paused| paused.id == id) else { return };
         if self.0[index].wants_response.is_empty() {

@@ -228,7 +228,7 @@ fn cookies_are_set_for_sites_that_are_open() {
 }
 
 #[test]
-fn what_sites_keep_is_looked_at_where_they_are_open() {
+fn site_data_is_shown_only_for_sites_that_are_open() {
     let mut script = stage("https://a.example/");
     for (method, params) in [
         ("getUsageAndQuota", r#"{"origin":"https://bank.example"}"#),

@@ -61,8 +61,8 @@ impl Stage {
         stage
     }
 
-    /// Works like [`Stage::without_relay`], with an extension that has no key, and so talks to relays that
-    /// cannot prove themselves.
+    /// Works like [`Stage::without_relay`], with an extension that has no key, and so talks to relays
+    /// that cannot prove themselves.
     pub async fn unpaired_without_relay() -> Self {
         Self::set_up(&[], false, false).await
     }
@@ -74,7 +74,8 @@ impl Stage {
         stage
     }
 
-    /// Works like [`Stage::new`], in a browser that has an extension of `tests/fixtures/extensions` too.
+    /// Works like [`Stage::new`], in a browser that has an extension of `tests/fixtures/extensions`
+    /// too.
     pub async fn beside_extension(name: &str) -> Self {
         Self::beside_extension_as(name, RelayOptions::default()).await
     }

@@ -28,7 +28,7 @@ const STUBBORN: &str = "await page.evaluate(() => { window.ticks = 1 });
     for (;;) await new Promise((done) => setTimeout(done, 20))";
 
 #[tokio::test]
-async fn a_call_is_not_held_up_by_what_earlier_ones_left_running() {
+async fn a_call_does_not_wait_for_work_that_earlier_calls_left_running() {
     let stage = Stage::with_controlled_tab().await;
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     for leave in [
@@ -174,7 +174,7 @@ async fn code_that_overruns_is_answered_within_a_second_of_its_limit() {
 }
 
 #[tokio::test]
-async fn what_code_said_before_it_overran_is_not_lost() {
+async fn output_of_code_that_overran_is_not_lost() {
     let stage = Stage::with_controlled_tab().await;
     let code = "console.log('so far'); while (true) {}";
     let call = json!({ "code": code, "timeout": 5_000 });

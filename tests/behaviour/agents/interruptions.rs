@@ -71,7 +71,7 @@ async fn a_tab_that_is_closed_under_an_agent_is_replaced_with_a_warning() {
 }
 
 #[tokio::test]
-async fn what_an_agents_program_says_is_in_the_log_for_people() {
+async fn messages_of_an_agents_program_are_in_the_log_for_people() {
     let stage = Stage::without_relay().await;
     // Another program has the port, so there is no relay to say anything.
     let _squatter = tokio::net::TcpListener::bind(("127.0.0.1", stage.port())).await.unwrap();
@@ -179,7 +179,7 @@ async fn begin(stage: &Stage, agents: &mut [Agent]) -> Vec<String> {
     workers
 }
 
-/// Workers end with their relay, however that ends.
+/// Sandboxes end with their relay, however that ends.
 async fn ended(workers: &[String]) {
     for worker in workers {
         let wait = ["--pid", worker.as_str(), "-f", "/dev/null"];

@@ -238,7 +238,7 @@ async fn commands_tell_what_is_connected() {
 }
 
 #[tokio::test]
-async fn a_relay_inside_a_program_tells_who_comes_and_goes() {
+async fn a_relay_inside_a_program_reports_connections_and_their_ends() {
     let stage = Stage::without_relay().await;
     let (port, home) = (stage.port(), Some(stage.home().to_owned()));
     let (said, mut lines) = tokio::sync::mpsc::unbounded_channel();

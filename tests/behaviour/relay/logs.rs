@@ -84,7 +84,7 @@ async fn long_payloads_are_cut_and_cookies_never_written() {
 }
 
 #[tokio::test]
-async fn what_the_extension_says_is_in_the_log_for_people() {
+async fn log_lines_of_the_extension_are_in_the_log_for_people() {
     let mut relay = RelayProgram::start().await;
     let mut extension = relay.raw_extension("v=0.7.0").await;
     let line = json!({ "level": "log", "args": ["the answer is", "42"] });

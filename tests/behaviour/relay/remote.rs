@@ -61,7 +61,7 @@ async fn a_second_machine_drives_the_browser_and_cannot_pose_as_its_extension() 
 }
 
 #[tokio::test]
-async fn a_relay_behind_a_proxy_with_tls_is_driven_by_who_trusts_its_certificate() {
+async fn a_client_that_trusts_the_certificate_works_behind_a_tls_proxy() {
     let stage = Stage::with_token(TOKEN).await;
     let (port, certificate) = tls_proxy(stage.port()).await;
     let file = stage.home().join("ca.pem");

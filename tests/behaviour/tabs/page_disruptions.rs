@@ -3,7 +3,8 @@
 use end_to_end::Stage;
 use serde_json::json;
 
-/// A page of the extension in `tests/fixtures/extensions`, whose id follows from the key in its manifest.
+/// A page of the extension in `tests/fixtures/extensions`, whose id follows from the key in its
+/// manifest.
 const FRAME_OF_ANOTHER: &str = "chrome-extension://dafbdngoojoailcalhimlpijjgnjclbo/frame.html";
 
 #[tokio::test]

@@ -30,7 +30,8 @@ impl Extension {
         Self { folder: built_extension(), id, at_usual_port: None, detour: None }
     }
 
-    /// Works like [`Extension::ours`], in a folder of its own, with a key that relays of this home know.
+    /// Works like [`Extension::ours`], in a folder of its own, with a key that relays of this home
+    /// know.
     pub(crate) fn paired(home: &Path, port: u16) -> Self {
         let folder = home.join(PAIRED);
         copy_folder(&built_extension(), &folder);

@@ -60,7 +60,8 @@ impl Client {
         self.run_against(&stage.url(), &stage.site.url(), Some(stage), words).await
     }
 
-    /// Works like [`Client::run`], against a browser without a relay. What only a relay has is left out.
+    /// Works like [`Client::run`], against a browser without a relay. What only a relay has is left
+    /// out.
     pub async fn run_directly(&self, browser: &DirectBrowser, words: &[String]) -> Results {
         self.run_against(browser.url(), &browser.site.url(), None, words).await
     }

@@ -14,7 +14,8 @@ pub struct FalseRelay {
 }
 
 impl FalseRelay {
-    /// Takes a port. Each request line, as `GET /version?nonce=…`, is answered with a status and a body.
+    /// Takes a port. Each request line, as `GET /version?nonce=…`, is answered with a status and a
+    /// body.
     pub async fn start<F>(port: u16, answer: impl Fn(String) -> F + Clone + Send + 'static) -> Self
     where
         F: Future<Output = (u16, String)> + Send + 'static,

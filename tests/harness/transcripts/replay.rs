@@ -147,8 +147,8 @@ impl Replay {
     }
 }
 
-/// Permissions of clients that name no site were for every site when they were recorded, and are for the
-/// sites of the controlled tabs today: then, the sites are not compared.
+/// Permissions of clients that name no site were for every site when they were recorded, and are for
+/// the sites of the controlled tabs today: then, the sites are not compared.
 fn mean_every_site(asked: &mut Value, recorded: &Value) {
     let rules = |message: &Value| message["params"]["rules"].as_array().cloned();
     let (Some(mut said), Some(recorded)) = (rules(asked), rules(recorded)) else { return };

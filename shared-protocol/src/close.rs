@@ -1,4 +1,4 @@
-//! Why a WebSocket is closed, as a number that older peers know too.
+//! The close codes of WebSockets: numbers that older peers know, too.
 
 /// A WebSocket close code of this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum CloseCode {
     NoSuchExtension,
     /// To a client: its client id is taken.
     DuplicateClient,
-    /// To a client: it reads slower than its tabs talk.
+    /// To a client: it reads slower than its tabs send events.
     ClientTooSlow,
     /// To an extension: it has stopped to answer.
     ExtensionSilent,

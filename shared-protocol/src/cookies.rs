@@ -20,7 +20,7 @@ wire_object! {
     pub struct CookieAnswers {
         /// Chrome's results for the arguments, in order, up to the first that it refused.
         required "cookies" cookies: Vec<P>,
-        /// Why it refused that one.
+        /// Chrome's error for the argument that it refused.
         optional "error" error: Option<String>,
     }
 }

@@ -23,7 +23,7 @@ wire_object! {
         optional "path" path: Option<String>,
         /// `complete`, `interrupted`, or `in_progress` if it is still not over.
         optional "state" state: Option<String>,
-        /// Why it was interrupted.
+        /// The reason why the download was interrupted.
         optional "error" error: Option<String>,
     }
 }

@@ -47,7 +47,7 @@ pub enum ExtensionMessage<P> {
         id: Option<RequestId>,
         /// The method's name.
         method: String,
-        /// Its parameters, untouched.
+        /// The parameters, untouched.
         params: Option<P>,
     },
 }

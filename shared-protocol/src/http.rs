@@ -34,7 +34,7 @@ pub struct RelayStatus {
     pub separate_window: bool,
     /// True if a client that finds no tab gets one.
     pub auto_enable: bool,
-    /// Everybody who is connected.
+    /// All connected clients.
     pub clients: Vec<ClientEntry>,
     /// The settings that are fixed at its start; the first relays did not tell them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct UsersStatus {
     pub unknown: u64,
     /// Other users of this machine who were refused.
     pub refused: Vec<RefusedUser>,
-    /// Why the relay does not listen on `[::1]`.
+    /// The reason why the relay does not listen on `[::1]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipv6_refused: Option<String>,
 }
@@ -165,7 +165,7 @@ pub struct ExtensionStatus {
 /// `GET /extensions/status`: all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtensionsStatus {
-    /// Oldest connection first.
+    /// The extensions, the oldest connection first.
     pub extensions: Vec<ExtensionEntry>,
 }
 

@@ -76,7 +76,7 @@ pub struct Browser {
     origin: String,
 }
 
-/// Why a browser is of no use.
+/// The reason why a browser is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
     /// The extension was not built, or is elsewhere.
@@ -87,7 +87,7 @@ pub enum BrowserError {
     Profile {
         /// The profile.
         profile: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The program cannot be run.
@@ -95,7 +95,7 @@ pub enum BrowserError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The browser ended or stopped answering.
@@ -106,7 +106,7 @@ pub enum BrowserError {
     Ended(PathBuf),
     /// The browser runs, but something in it took too long.
     #[error(
-        "the browser did not {0} in time\n\nhint: try again; if it stays so, start the browser by hand to see why"
+        "the browser did not {0} in time\n\nhint: try again; if that does not help, start the browser by hand to see why"
     )]
     TooSlow(&'static str),
     /// The worker threw, or could not be reached.

@@ -33,7 +33,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_TRIES: u32 = 5;
 
 /// Asks one relay. One of this machine has to prove that it is this user's before it is shown a token;
-/// whoever took its port first would get it otherwise.
+/// a program that took its port first would get it otherwise.
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Endpoint,
@@ -51,7 +51,7 @@ enum Trust {
     Anybody,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nothing listens there.
@@ -62,7 +62,7 @@ pub enum ClientError {
     Unreachable {
         /// The relay's address.
         endpoint: Endpoint,
-        /// Why not.
+        /// The cause.
         why: String,
     },
     /// The relay took too long.
@@ -82,7 +82,7 @@ pub enum ClientError {
     #[error("{0} does not answer as a relay does")]
     NotARelay(Endpoint),
     /// The relay does not have this user's secret.
-    #[error("what answers at {0} cannot prove that it is your relay")]
+    #[error("the program at {0} cannot prove that it is your relay")]
     Unproven(Endpoint),
 }
 
@@ -280,8 +280,8 @@ impl Client {
 
     /// Connects by the port, and asks who answers. The proof is left out unless it is right.
     ///
-    /// A relay may have come after the connection was made. Then whoever had the port before has the
-    /// connection and passes the relay's answers on, and a new connection is made.
+    /// A relay may have come after the connection was made. Then the program that had the port before
+    /// has the connection and passes the relay's answers on, and a new connection is made.
     async fn identified(&self) -> Result<(Conversation, Version), ClientError> {
         let mut tries = MAX_TRIES;
         loop {
@@ -365,7 +365,7 @@ pub fn is_ours(version: &Version) -> bool {
     version.name.as_deref() == Some(RELAY_NAME)
 }
 
-/// Our own types can always be written.
+/// Writes a body as JSON. Our own types can always be written.
 fn written(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }

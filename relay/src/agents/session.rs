@@ -40,7 +40,7 @@ pub(super) struct Session {
 struct Binding {
     /// The browser, as a caller named it.
     chosen: Option<String>,
-    /// Its lasting name, once it has been used.
+    /// The browser's stable key, once the browser has been used.
     key: Option<String>,
 }
 
@@ -153,7 +153,7 @@ impl Session {
         self.binding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs code when those before it have run, unless whoever asked hangs up.
+    /// Runs code after the calls before it, unless the caller hangs up.
     pub(super) async fn execute(&self, request: Execute, hung_up: &CancellationToken) -> Outcome {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -270,7 +270,7 @@ impl Session {
     }
 
     fn lost_call(&self, reason: &ExitReason) -> Outcome {
-        tracing::info!(session = %self.name, ?reason, "a session's worker is gone");
+        tracing::info!(session = %self.name, ?reason, "the sandbox of a session is gone");
         Outcome::failure(&self.name, reason.describe())
     }
 
@@ -308,7 +308,7 @@ impl Session {
                 _ = resets.changed() => None,
             },
         };
-        tracing::info!(session = %self.name, ?lost, "ended a worker that waited");
+        tracing::info!(session = %self.name, ?lost, "ended an idle sandbox");
         sandbox.end().await;
         slot.lost = lost;
         self.is_running.store(false, Ordering::Relaxed);

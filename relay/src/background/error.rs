@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use crate::client::{ClientError, Endpoint};
 use crate::start_error::StartError;
 
-/// Why there is no relay, or no tab to drive. Each has a port, and a text that begins with what
-/// happened, as `[Playwriter] … (port 19988)`; what to do about it comes after that.
+/// The reason why there is no relay, or no tab to drive. Each has a port, and a text that begins with
+/// what happened, as `[Playwriter] … (port 19988)`; what to do about it comes after that.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayServerError {
     /// No tab was clicked yet, or no browser with the extension runs.
     #[error(
-        "[Playwriter] Extension not connected. Please click the Playwriter extension icon on a Chrome tab. (port {})\n\nhint: it was looked for at {relay}. Without the extension: `playwriter extension install`, or `playwriter browser start` for a browser that has it", relay.port()
+        "[Playwriter] Extension not connected. Please click the Playwriter extension icon on a Chrome tab. (port {})\n\nhint: the relay at {relay} has no extension. If none is installed: `playwriter extension install`, or `playwriter browser start` for a browser that has it", relay.port()
     )]
     ExtensionNotConnected {
         /// The relay to which no extension connected.
@@ -80,7 +80,7 @@ pub enum RelayServerError {
     },
     /// The program that has the port does not answer.
     #[error(
-        "[Playwriter] What listens there does not answer: a relay that hangs or is very busy, or another program. (port {port})\n\nhint: try again; if it stays so, end the process that `lsof -i :{port}` shows, or choose another port with --port (or PLAYWRITER_PORT) and in the extension"
+        "[Playwriter] The program on the port does not answer: a relay that hangs or is very busy, or another program. (port {port})\n\nhint: try again; if that does not help, end the process that `lsof -i :{port}` shows, or choose another port with --port (or PLAYWRITER_PORT) and in the extension"
     )]
     NoAnswer {
         /// The port.
@@ -140,7 +140,7 @@ pub enum RelayServerError {
     Start {
         /// The port at which the relay should have listened.
         port: u16,
-        /// Why it does not.
+        /// The cause.
         source: StartError,
     },
     /// The folder for the lock and the logs.
@@ -150,7 +150,7 @@ pub enum RelayServerError {
         port: u16,
         /// The folder.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// There is no home folder.

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{Boundary, PROTOCOL, Policy, REPORT, landlock};
 
-/// Why the program was not started.
+/// The reason why the program was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum EnterError {
     /// The argument is not from a relay.
@@ -29,14 +29,14 @@ pub enum EnterError {
     #[error("privileges cannot be given up: {0}")]
     Privileges(Errno),
     /// The report of what was enforced cannot be delivered.
-    #[error("what was enforced cannot be told: {0}")]
+    #[error("the report of the boundary cannot be written: {0}")]
     Report(io::Error),
     /// The program cannot be executed.
     #[error("{program} cannot be executed: {error}")]
     Program {
         /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
 }

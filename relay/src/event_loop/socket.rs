@@ -91,7 +91,7 @@ async fn read(
         };
         let Ok(text) = message.to_str() else { continue };
         if text.len() > largest {
-            tracing::warn!(?peer, "sent more than an extension without tabs has to say");
+            tracing::warn!(?peer, "dropped an extension without tabs that sent too much");
             break;
         }
         let input = match peer {
@@ -158,14 +158,14 @@ async fn write(
         Ending::Failed => return,
     };
     if code == CloseCode::ClientTooSlow.number() {
-        tracing::warn!(?peer, "does not read what it is sent, dropped: {reason}");
+        tracing::warn!(?peer, "dropped a peer that does not read: {reason}");
     }
     let reason = Cow::Owned(shortened(&reason).to_owned());
     // The peer may have gone already.
     drop(sink.send(Message::close_with(code, reason)).await);
 }
 
-/// Why nothing more is written.
+/// The reason why nothing more is written.
 #[derive(Debug, PartialEq, Eq)]
 enum Ending {
     /// The event loop has parted with the peer.

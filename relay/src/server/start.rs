@@ -203,7 +203,7 @@ async fn serve(
     drop(timeout(CLOSE_TIMEOUT, sockets_ended).await);
 }
 
-/// Our own programs come by the port where there is no socket.
+/// Opens the socket for our own programs. They use the port where there is no socket.
 fn own_socket(folder: &Path, port: u16) -> Option<OwnSocket> {
     OwnSocket::listen(folder, port)
         .inspect_err(|error| tracing::debug!(%error, "there is no socket for our own programs"))
@@ -216,7 +216,7 @@ fn tokens(options: &RelayOptions) -> Result<Tokens, StartError> {
         Ok(kept) => kept,
         Err(error) if options.paired && options.token.is_none() => return Err(error.into()),
         Err(error) => {
-            tracing::warn!("the relay cannot prove whose it is: {error}");
+            tracing::warn!("the relay cannot prove itself to programs: {error}");
             None
         }
     };

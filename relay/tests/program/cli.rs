@@ -20,9 +20,9 @@ fn a_port_whose_holder_does_not_answer_is_named() {
     assert_failure(
         &output,
         &format!(
-            "error: What listens there does not answer: a relay that hangs or is very busy, or another \
+            "error: The program on the port does not answer: a relay that hangs or is very busy, or another \
              program. (port {port})\n\n\
-             hint: try again; if it stays so, end the process that `lsof -i :{port}` shows, or choose \
+             hint: try again; if that does not help, end the process that `lsof -i :{port}` shows, or choose \
              another port with --port (or PLAYWRITER_PORT) and in the extension\n"
         ),
     );
@@ -141,7 +141,7 @@ fn logs_that_cannot_be_written_are_no_reason_to_fail() {
         .collect();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(said[0].contains("the logs cannot be written; going on without them"), "{said:?}");
-    assert!(said[1].contains("the relay cannot prove whose it is"), "{said:?}");
+    assert!(said[1].contains("the relay cannot prove itself to programs"), "{said:?}");
     assert!(said[2].contains("`playwriter stop` will not work"), "{said:?}");
     assert!(said[3].starts_with("relay is running at http://"), "{said:?}");
 }

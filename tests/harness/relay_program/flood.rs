@@ -64,7 +64,7 @@ pub async fn flood_beside_a_stalled_client(per_second: u64) -> Flood {
         }
         Flood::EVENTS as f64 / start.elapsed().as_secs_f64()
     });
-    relay.said("does not read what it is sent").await;
+    relay.said("dropped a peer that does not read").await;
     // The client gets the messages on their way, and the reason.
     let mut seen = 0;
     let (code, reason) = loop {

@@ -18,7 +18,7 @@ use crate::boundary::NodeFiles;
 /// The oldest Node.js that can keep code from files.
 pub const OLDEST_NODE: u32 = 20;
 
-/// Why no code can be run.
+/// The reason why no code can be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     /// Node.js is missing.
@@ -157,19 +157,19 @@ impl Node {
     }
 }
 
-/// The release that mends holes which this Node.js is known to have in what keeps code from files
-/// (CVE-2025-55130 above all), if it has them. Distributions may have mended it under its old number.
+/// Returns the release that fixes the known holes of this Node.js through which code reaches files
+/// (CVE-2025-55130 above all), if it has them. A distribution may have fixed it under its old number.
 #[must_use]
-pub fn mended_node(said: &str) -> Option<&'static str> {
+pub fn fixed_node(said: &str) -> Option<&'static str> {
     let found = Version::parse(said.trim().trim_start_matches('v')).ok()?;
-    let mended = match found.major {
+    let fixed = match found.major {
         0..=20 => "20.20.0",
         21..=22 => "22.22.0",
         23..=24 => "24.13.0",
         25 => "25.3.0",
         26.. => return None,
     };
-    Version::parse(mended).is_ok_and(|mended| found < mended).then_some(mended)
+    Version::parse(fixed).is_ok_and(|fixed| found < fixed).then_some(fixed)
 }
 
 fn version(said: &str) -> Option<(u32, u32)> {
@@ -219,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn an_outdated_node_is_told_what_mends_it() {
-        for (said, mended) in [
+    fn an_outdated_node_is_reported_with_the_release_to_install() {
+        for (said, fixed) in [
             ("v20.19.2\n", Some("20.20.0")),
             ("v20.20.2", None),
             ("v21.7.3", Some("22.22.0")),
@@ -230,7 +230,7 @@ mod tests {
             ("v26.0.0", None),
             ("what", None),
         ] {
-            assert_eq!(mended_node(said), mended, "{said}");
+            assert_eq!(fixed_node(said), fixed, "{said}");
         }
     }
 }

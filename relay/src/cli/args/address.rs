@@ -81,7 +81,7 @@ pub(crate) fn only_here(command: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Seconds, or a number with a unit.
+/// Reads a duration: seconds, or a number with a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, humantime::DurationError> {
     match text.parse() {
         Ok(seconds) => Ok(Duration::from_secs(seconds)),

@@ -113,7 +113,7 @@ impl Tokens {
             Source::Chosen(_) => None,
             Source::Made(secret) => Some(secret.clone()),
             Source::Kept(folder) => Secret::read(folder).unwrap_or_else(|error| {
-                tracing::warn!("no token is good: {error}");
+                tracing::warn!("every token is refused: {error}");
                 None
             }),
         }

@@ -1,4 +1,4 @@
-//! A relay that outlives whoever started it, and clients that find it there.
+//! The background relay, which outlives the program that started it, and the clients that find it.
 //!
 //! A relay inside a script races with the extension: the script connects before the extension has
 //! come, and takes the relay away when it ends. So the relay runs as a process of its own, which
@@ -46,7 +46,8 @@ pub async fn version_of_ours(client: &Client) -> Result<Version, RelayServerErro
     }
 }
 
-/// Why a relay did not answer as ours do: one of another project does not know what they are asked.
+/// Returns the reason why a relay did not answer as ours do: a relay of another project does not know
+/// the request.
 pub(crate) async fn explained(client: &Client, error: ClientError) -> RelayServerError {
     let may_be_another = matches!(
         error,

@@ -6,8 +6,8 @@
 //! nothing of modes, processes and other protocols, and the filter nothing of paths and ports. On
 //! macOS, `sandbox-exec` does the same with a profile.
 //!
-//! `relay/sandbox/harden.mjs` closes the same and more in JavaScript, where errors can say what to do. Code
-//! that gets around it meets this.
+//! `relay/sandbox/harden.mjs` closes the same and more in JavaScript, where errors can say what to
+//! do. Code that gets around it meets this.
 
 #[cfg(target_os = "linux")]
 mod enter;

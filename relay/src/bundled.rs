@@ -13,7 +13,7 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/extension_f
 
 const MANIFEST: &str = "manifest.json";
 
-/// Why the extension is not there.
+/// The reason why the extension is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtensionError {
     /// The program carries no extension to write.
@@ -26,7 +26,7 @@ pub enum ExtensionError {
     Write {
         /// The folder.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_installed_is_whole_and_a_damaged_one_is_mended() {
+    fn an_installed_extension_is_complete_and_a_damaged_one_is_repaired() {
         let folder = tempfile::tempdir().unwrap();
         if !is_carried() {
             assert!(matches!(install(folder.path()), Err(ExtensionError::NotCarried)));

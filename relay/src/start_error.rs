@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use crate::trust::secret::SecretError;
 
-/// Why a relay did not start.
+/// The reason why a relay did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Other machines could reach it, and nothing would keep them out.
@@ -33,7 +33,7 @@ pub enum StartError {
         "the address of {0} cannot be found\n\nhint: use an address of this machine, or leave --host out"
     )]
     UnknownHost(String),
-    /// Somebody else listens there.
+    /// Another program listens there.
     #[error("port {0} is already in use")]
     PortTaken(u16),
     /// Paired programs need a secret.
@@ -44,7 +44,7 @@ pub enum StartError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -96,13 +96,13 @@ pub struct Image {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInfo {
-    /// Its name.
+    /// The session's name.
     pub id: SessionName,
     /// The browser that it is bound to.
     pub browser: Option<String>,
     /// True if the session has a sandbox; it gets one with its first call.
     pub is_running: bool,
-    /// Its folder.
+    /// The session's folder.
     pub folder: PathBuf,
 }
 
@@ -139,7 +139,7 @@ impl SessionName {
 }
 
 impl Default for SessionName {
-    /// The session of whoever names none and has none of its own.
+    /// The session for callers that name none and have none of their own.
     fn default() -> Self {
         Self("default".to_owned())
     }

@@ -10,7 +10,8 @@ use tokio::time::timeout;
 use crate::event_loop::handle::RelayHandle;
 use relay_core::Relay;
 
-/// The extension looks for the relay once a second; a service worker that is waking takes a little longer.
+/// The extension looks for the relay once a second; a service worker that is waking takes a little
+/// longer.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const NOBODY: &str = "no browser is connected\n\n\

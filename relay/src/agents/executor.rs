@@ -84,8 +84,8 @@ impl Executor {
 
     /// Runs code in a session, which is made if there is none of this name.
     ///
-    /// A task of its own: whoever asked may hang up, by dropping this, and the sandbox's answer must be
-    /// read all the same.
+    /// Runs in a task of its own: the caller may hang up, by dropping this, and the sandbox's answer
+    /// must be read all the same.
     pub(crate) async fn execute(&self, name: &SessionName, request: Execute) -> Outcome {
         let executor = self.clone();
         let session = name.clone();

@@ -5,11 +5,11 @@ use std::time::Duration;
 use super::api::{Outcome, SessionName};
 use super::limits::{DATA_MIB, HEAP_MIB};
 
-/// Told whenever a session has lost what it knew.
+/// The remark whenever a session has lost its state.
 const EMPTY_STATE: &str =
     "the session starts again with an empty `state`; the tabs are as they were";
 
-/// Told when that happened between two calls.
+/// The remark when that happened between two calls.
 const BEGUN_AFRESH: &str = "the session has begun afresh since the last call: `state` was empty";
 
 /// The reason for which a session lost its sandbox between two calls.
@@ -36,7 +36,7 @@ impl LostReason {
     }
 }
 
-/// Why a sandbox is no more.
+/// The reason why a sandbox is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ExitReason {
     /// The sandbox was killed because the code overran.

@@ -9,7 +9,7 @@ use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::{self, RelayStatus, WindowModeChange};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::handover::{heir, successor};
+use super::handover::{restart_options, successor_options};
 use super::lock::Lock;
 use super::stop::ask_to_stop;
 use super::{RelayServerError, folder_of, log_file, spawn};
@@ -76,7 +76,7 @@ impl PersistentRelayOptions {
 pub struct PersistentRelay {
     /// True if this call started the relay.
     pub started: bool,
-    /// Its version; perhaps newer than this library's if it was there already, and older if a browser
+    /// The version; perhaps newer than this library's if it was there already, and older if a browser
     /// would end with it.
     pub version: String,
     /// The port on this machine at which the relay listens.
@@ -162,12 +162,12 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
         Found::Older(version) => {
             // Everything that can fail comes before the running relay is stopped.
             let program = spawn::program(options, &log).await?;
-            let options = successor(options, version, &folder).await?;
+            let options = successor_options(options, version, &folder).await?;
             ask_to_stop(port, &folder).await?;
             (program, options)
         }
         Found::Nobody => {
-            let options = heir(options, &folder)?;
+            let options = restart_options(options, &folder)?;
             (spawn::program(&options, &log).await?, options)
         }
     };

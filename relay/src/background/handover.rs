@@ -13,7 +13,7 @@ use crate::relay_file::RelayRecord;
 
 /// Returns the options for the successor of the relay that has the port. The token is the caller's: a
 /// relay that wants a token is not replaced by one that anybody may use.
-pub(crate) async fn successor(
+pub(crate) async fn successor_options(
     options: &PersistentRelayOptions,
     version: String,
     folder: &Path,
@@ -39,7 +39,7 @@ pub(crate) async fn successor(
 
 /// Returns the options for starting a relay where none runs. They are those of a killed relay, if
 /// there was one. A relay that was told to stop removed its file, or is about to.
-pub(crate) fn heir(
+pub(crate) fn restart_options(
     options: &PersistentRelayOptions,
     folder: &Path,
 ) -> Result<PersistentRelayOptions, RelayServerError> {
@@ -71,8 +71,8 @@ fn like(
 fn combined(kept: Vec<String>, said: &[OsString]) -> Vec<OsString> {
     let said_names: Vec<String> =
         said.iter().map(|word| name(&word.to_string_lossy()).to_owned()).collect();
-    let unsaid = kept.into_iter().filter(|word| !said_names.iter().any(|it| it == name(word)));
-    unsaid.map(OsString::from).chain(said.iter().cloned()).collect()
+    let remaining = kept.into_iter().filter(|word| !said_names.iter().any(|it| it == name(word)));
+    remaining.map(OsString::from).chain(said.iter().cloned()).collect()
 }
 
 fn name(word: &str) -> &str {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_caller_says_goes_before_what_was_kept() {
+    fn arguments_of_the_caller_precede_kept_ones() {
         let kept = ["--host=0.0.0.0", "--allow-host=a", "--allow-host=b", "--allow-focus"];
         for (said, expected) in [
             (vec![], kept.to_vec()),

@@ -93,7 +93,7 @@ pub(crate) fn spawn(
     if let Some(home) = &options.home {
         command.env("HOME", home);
     }
-    // A lock that whoever called us holds would be held for as long as the relay lives.
+    // A lock that our parent holds would be held for as long as the relay lives.
     spawn_with(command, Vec::new()).map_err(failed)
 }
 

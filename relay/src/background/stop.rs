@@ -1,4 +1,4 @@
-//! Ending a relay that this user started, by asking it.
+//! Stops a relay that this user started, by a request to it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Waiting for the person at the browser.
+//! Waits for the person at the browser.
 
 use std::path::PathBuf;
 use std::time::Duration;

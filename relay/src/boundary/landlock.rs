@@ -14,7 +14,7 @@ use super::{Policy, Ports};
 /// needs.
 const NEWEST: u8 = 9;
 
-/// Why there are no rules.
+/// The reason why there are no rules.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LandlockError {
     #[error("Landlock's rules cannot be made: {0}")]

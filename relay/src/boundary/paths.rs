@@ -39,7 +39,7 @@ const MAX_HEADERS: u16 = 64;
 pub(crate) struct NodeFiles {
     /// The program itself, which what is on the PATH may only lead to.
     pub(crate) program: PathBuf,
-    /// Its shared libraries.
+    /// The shared libraries.
     pub(crate) objects: Vec<PathBuf>,
 }
 

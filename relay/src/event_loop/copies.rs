@@ -1,8 +1,9 @@
 //! Copies of what the browser has downloaded, for clients that want their files somewhere. What is
 //! there already is the user's, and stays as it is.
 //!
-//! Where a file is, an extension says, and nothing shows that it is a browser's. So a file is copied only
-//! if it can be that download: one of this user's that was made since, and of the size that has come.
+//! Where a file is, an extension says, and nothing shows that it is a browser's. So a file is copied
+//! only if it can be that download: one of this user's that was made since, and of the size that has
+//! come.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -22,8 +23,8 @@ const MAX_NAMES: u32 = 1000;
 /// The precision of file times on some file systems.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// Brings a file to where clients expect it; says where it is, for each place. Nothing that is in one of
-/// the folders of our own is copied.
+/// Brings a file to where clients expect it; says where it is, for each place. Nothing that is in one
+/// of the folders of our own is copied.
 ///
 /// # Errors
 ///
@@ -115,7 +116,7 @@ impl Source {
     }
 }
 
-/// Why a file cannot be the download that it is said to be.
+/// Returns the reason why a file cannot be the download that it is said to be.
 #[expect(clippy::disallowed_methods, reason = "files have the time of the clock")]
 fn unlikeness(found: &fs::Metadata, told: &ReportedFile) -> Option<String> {
     let user = rustix::process::geteuid().as_raw();

@@ -33,7 +33,7 @@ impl RelayHandle {
             params: Some(Payload::of(params)),
         };
         let handle = self.clone();
-        // A task of its own: whoever asked over HTTP may hang up, and the client must leave all the same.
+        // A task of its own: the HTTP caller may hang up, and the client must leave all the same.
         let calling = tokio::spawn(async move { handle.call_once(extension, page, command).await });
         calling.await.unwrap_or_else(|_| Err(stopped()))
     }

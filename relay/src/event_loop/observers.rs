@@ -12,7 +12,7 @@ use relay_core::Relay;
 /// oldest.
 const WAITING: usize = 256;
 
-/// Somebody came or went.
+/// An event: a peer or page came or went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum RelayEvent {

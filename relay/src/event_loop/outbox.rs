@@ -68,7 +68,7 @@ pub(crate) struct Pending {
     parting: watch::Receiver<Parting>,
 }
 
-/// The peer does not read what it is sent.
+/// The peer does not read, so its queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 

@@ -12,7 +12,7 @@ use super::excerpt::Excerpt;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) at: SystemTime,
-    /// Absent for what the log says about itself.
+    /// The direction; absent for the log's lines about itself.
     pub(crate) direction: Option<Direction>,
     /// The client that sent it, gets it or is behind it, if there is one.
     pub(crate) client: Option<String>,

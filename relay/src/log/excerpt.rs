@@ -20,7 +20,7 @@ pub(super) const LOOKED_THROUGH: usize = 64 * 1024;
 pub(crate) enum Excerpt {
     /// JSON as it was.
     Whole(Box<str>),
-    /// Its first characters.
+    /// The first characters.
     Cut {
         start: Box<str>,
         length: usize,
@@ -31,7 +31,7 @@ pub(crate) enum Excerpt {
     },
 }
 
-/// Why a payload is not shown.
+/// The reason why a payload is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
     Cookies,
@@ -39,7 +39,7 @@ pub(crate) enum Secret {
     Token,
     /// The payload may contain, anywhere, text that somebody typed.
     Typed,
-    /// Too long to tell.
+    /// The payload is too long to be searched.
     Unknown,
     /// The payload answers a command that was not shown.
     Reply,

@@ -15,8 +15,9 @@ struct LeftOut {
     length: usize,
 }
 
-/// The fields of a command or an event in which such text stands. Programs fill in forms by evaluating a
-/// function with arguments, and forms are sent as data of a request. An expression is the program's own.
+/// The fields of a command or an event in which such text stands. Programs fill in forms by
+/// evaluating a function with arguments, and forms are sent as data of a request. An expression is
+/// the program's own.
 fn fields(method: &str) -> &'static [&'static str] {
     match method {
         "Input.insertText" | "Input.imeSetComposition" | "DOM.setAttributesAsText" => &["text"],

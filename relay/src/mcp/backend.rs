@@ -68,7 +68,7 @@ pub struct Remote {
     known: Arc<Mutex<BTreeSet<SessionName>>>,
 }
 
-/// Why code was not run.
+/// The reason why code was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// There is no relay.
@@ -199,7 +199,8 @@ impl Remote {
         }
     }
 
-    /// Returns the `playwright-core` that the user named. The relay has its own, and one elsewhere, too.
+    /// Returns the `playwright-core` that the user named. The relay has its own, and one elsewhere,
+    /// too.
     async fn playwright(&self) -> Result<Option<PathBuf>, RemoteError> {
         if self.local.is_none() {
             return Ok(None);

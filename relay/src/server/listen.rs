@@ -23,7 +23,8 @@ pub(crate) struct Listening {
     pub(crate) port: u16,
     /// The instant at which the relay began to listen.
     pub(crate) since: Since,
-    /// Why the address by which some programs understand `localhost` is not among them.
+    /// The reason why the relay does not listen on `[::1]`, the address that some programs take for
+    /// `localhost`.
     pub(crate) ipv6_refused: Option<io::Error>,
 }
 

@@ -69,7 +69,8 @@ fn give_inherited_limit(child: &Child) {
 #[cfg(not(target_os = "linux"))]
 fn give_inherited_limit(_: &Child) {}
 
-/// Beyond standard input, output and error. Ours are closed on exec. Only Linux tells.
+/// Returns the inherited descriptors beyond standard input, output and error. Ours are closed on
+/// exec. Only Linux tells.
 fn inherited() -> Vec<RawFd> {
     let Ok(open) = fs::read_dir("/proc/self/fdinfo") else { return Vec::new() };
     let is_inherited = |path: &Path| {

@@ -24,7 +24,7 @@ pub use keys::forget;
 pub(crate) use keys::{Known, give_key, is_still_known, look_up};
 pub(crate) use proven::{is_proven, remember_proven};
 
-/// Why a folder was not paired.
+/// The reason why a folder was not paired.
 #[derive(Debug, thiserror::Error)]
 pub enum PairingError {
     /// The key cannot be derived.
@@ -35,7 +35,7 @@ pub enum PairingError {
     System {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

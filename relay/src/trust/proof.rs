@@ -41,7 +41,8 @@ impl Nonce {
         written(proof.as_ref())
     }
 
-    /// Returns whether whoever has listened at an address for so many milliseconds has the secret.
+    /// Returns `true` if the proof shows that the program that has listened at an address for so many
+    /// milliseconds has the secret.
     pub(crate) fn is_proven(
         &self,
         proof: &str,

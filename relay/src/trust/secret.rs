@@ -23,7 +23,7 @@ const LENGTH: usize = 32;
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret([u8; LENGTH]);
 
-/// Why there is no secret.
+/// The reason why there is no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// Somebody damaged it, or the disk was full.
@@ -49,7 +49,7 @@ pub enum SecretError {
     System {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 #[tokio::test]
-async fn a_relay_closes_in_time_whatever_hangs_on_it() {
+async fn a_relay_closes_in_time_with_any_open_connection() {
     let server = start().await;
     let mut half = TcpStream::connect(server.address()).await.unwrap();
     half.write_all(b"GET / HTTP/1.1\r\nHost: 127.").await.unwrap();
@@ -19,7 +19,7 @@ async fn a_relay_closes_in_time_whatever_hangs_on_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_with_a_reason() {
+async fn an_unreadable_request_is_answered_with_a_reason() {
     let server = start().await;
     for body in ["", "{}", "no JSON", r#"{"separateWindow":1}"#] {
         assert_eq!(status(&server, "POST /relay/window-mode HTTP/1.1", body).await, 400, "{body}");

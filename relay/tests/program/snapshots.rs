@@ -232,7 +232,7 @@ fn files() {
 }
 
 #[test]
-fn words_that_are_not_understood() {
+fn unknown_arguments() {
     let place = Place::new();
     place.shows("unknown-command", &["conect"]);
     place.shows("unknown-shell", &["completions", "cmd"]);
@@ -307,7 +307,8 @@ impl Place {
     }
 }
 
-/// Leaves out what depends on the kernel and the user: which parts of the boundary there are, and a uid.
+/// Leaves out what depends on the kernel and the user: which parts of the boundary there are, and a
+/// uid.
 fn without_machine(text: &str) -> String {
     const NAMES: [(&str, &str); 6] = [
         ("agents  ", "agents     [BOUNDARY]"),

@@ -13,9 +13,9 @@ use tokio::process::Command;
 use super::process::Start;
 use crate::agents::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
 
-/// `$1` to `$3` are the limits, the rest is the sandbox; 5 is the lifeline, and 6 the launcher, which is
-/// executed through this shell's descriptor, so that the sandbox itself does not have it. Some shells
-/// export more than they are given.
+/// `$1` to `$3` are the limits, the rest is the sandbox; 5 is the lifeline, and 6 the launcher, which
+/// is executed through this shell's descriptor, so that the sandbox itself does not have it. Some
+/// shells export more than they are given.
 const SUPERVISE: &str = r#"
 ulimit -c 0; ulimit -d "$1"; ulimit -f "$2"; ulimit -n "$3"; shift 3
 [ "$1" = worker-exec ] && set -- "/proc/$$/fd/6" "$@"

@@ -20,7 +20,7 @@ pub(crate) struct Pipe {
     line: Vec<u8>,
 }
 
-/// Why nothing more comes.
+/// The reason why nothing more comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PipeError {
     /// The other end is gone.
@@ -45,7 +45,7 @@ impl Pipe {
         self.sender.write_all(&line).await.map_err(|_| PipeError::Closed)
     }
 
-    /// The next message. Whoever stops waiting loses nothing of it.
+    /// Returns the next message. A caller that stops waiting loses nothing of it.
     pub(crate) async fn receive<T: DeserializeOwned>(&mut self) -> Result<T, PipeError> {
         loop {
             let bytes = self.receiver.fill_buf().await.map_err(|_| PipeError::Closed)?;

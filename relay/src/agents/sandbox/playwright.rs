@@ -22,7 +22,7 @@ pub(crate) const VERSION: &str = "1.65.0";
 /// The oldest whose snapshots have refs that locators understand.
 pub(crate) const OLDEST: Version = Version::new(1, 52, 0);
 
-/// Held by whoever installs it.
+/// The permit to install Playwright, for one task at a time.
 static INSTALLING: Semaphore = Semaphore::const_new(1);
 
 /// A `playwright-core` that sandboxes can load.

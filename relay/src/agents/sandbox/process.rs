@@ -29,7 +29,7 @@ const MAX_SAID: usize = 64 * 1024;
 /// The arguments with which a sandbox is started.
 pub(crate) struct Start<'a> {
     pub(crate) node: &'a Node,
-    /// Its program, which what is on the PATH may only lead to.
+    /// The program to run; a program on the PATH may only lead to it.
     pub(crate) program: &'a Path,
     pub(crate) launch: Launch,
     pub(crate) launcher: &'a Launcher,

@@ -58,7 +58,8 @@ pub(super) const NOT_PERMITTED: &[i64] = &[
     libc::SYS_fsmount,
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
-    // Modes, owners, attributes and lengths of files by path: those of files that cannot be opened, too.
+    // Modes, owners, attributes and lengths of files by path: those of files that cannot be opened,
+    // too.
     libc::SYS_fchmodat,
     libc::SYS_fchownat,
     libc::SYS_setxattr,

@@ -2,8 +2,9 @@
 //!
 //! The user at the other end is looked at first, so that those who are refused have places of their
 //! own and take none of others. A connection has shown something as soon as a request on it was let
-//! in. Until then it is one of few, makes room for others and ends after [`ADMISSION_TIMEOUT`]; after that it
-//! stays for as long as it likes: a WebSocket, a stream, an idle connection that is used again.
+//! in. Until then it is one of few, makes room for others and ends after [`ADMISSION_TIMEOUT`]; after
+//! that it stays for as long as it likes: a WebSocket, a stream, an idle connection that is used
+//! again.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

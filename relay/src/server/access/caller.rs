@@ -93,7 +93,8 @@ impl Caller {
             && !self.headers.keys().map(HeaderName::as_str).any(is_of_a_proxy)
     }
 
-    /// Browsers say for whom they ask; other programs send no such header.
+    /// Returns `true` for a browser: browsers name the site of a request; other programs send no such
+    /// header.
     pub(super) fn is_a_browser(&self) -> bool {
         self.headers.contains_key("sec-fetch-site")
     }

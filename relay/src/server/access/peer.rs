@@ -35,9 +35,9 @@ pub(crate) enum User {
     Root,
     /// Another user.
     Other(u32),
-    /// Somebody of whom the system does not tell.
+    /// A user whom the system does not tell.
     Unknown,
-    /// Somebody on Windows, around the WSL in which this relay runs.
+    /// A user on Windows, around the WSL in which this relay runs.
     Windows,
 }
 
@@ -46,21 +46,21 @@ pub(crate) enum User {
 pub(crate) struct Identity {
     /// The user who opened it.
     pub(crate) user: User,
-    /// Its inode, by which the process that has it can be found.
+    /// The inode, by which the process that has it can be found.
     pub(crate) inode: Option<u32>,
 }
 
 impl Identity {
-    /// Somebody of whom nothing is known.
+    /// The peer of whom nothing is known.
     pub(crate) const UNKNOWN: Self = Self { user: User::Unknown, inode: None };
 }
 
 /// The other end of one connection, for all requests on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
-    /// Its address; a socket in the file system has none.
+    /// The address; a socket in the file system has none.
     pub(crate) address: Option<SocketAddr>,
-    /// Our end, as the other dialled it.
+    /// Our address, as the peer connected to it.
     pub(crate) local: Option<SocketAddr>,
     pub(crate) identity: Identity,
     shown: Standing,
@@ -68,7 +68,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Somebody at the other end of a TCP connection.
+    /// Makes the remote of a TCP connection.
     pub(crate) fn tcp(
         address: SocketAddr,
         local: SocketAddr,

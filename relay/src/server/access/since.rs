@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-/// The moment at which a relay had its port. Connections that are older are not to it, whoever has
+/// The instant at which a relay had its port. Older connections are not to this relay, whoever has
 /// them now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Since(Instant);

@@ -83,7 +83,8 @@ impl Strangers {
         while self.serving.join_next().await.is_some() {}
     }
 
-    /// The oldest one of whoever has most: who opens many takes the places of nobody else.
+    /// Returns the oldest connection of the peer with most connections, so that a peer that opens
+    /// many takes only its own places.
     fn first_to_go(&self) -> Option<(usize, Instant)> {
         let mut places = BTreeMap::<Who, (usize, usize, Instant)>::new();
         for (place, stranger) in self.here.iter().enumerate() {

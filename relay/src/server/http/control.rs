@@ -29,7 +29,7 @@ const MAX_BODY: u64 = 1024;
 pub(crate) struct Others {
     pub(crate) peers: Arc<Peers>,
     pub(crate) refusals: Arc<Refusals>,
-    /// Why the relay does not listen on `[::1]`.
+    /// The reason why the relay does not listen on `[::1]`.
     pub(crate) ipv6_refused: Option<String>,
 }
 

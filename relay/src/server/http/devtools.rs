@@ -10,7 +10,7 @@ use warp::http::{Method, StatusCode};
 use warp::{Filter, Rejection};
 
 use super::discovery;
-use super::discovery::{Address, wishes};
+use super::discovery::{Address, forwarded_query};
 use super::protocol;
 use super::reply;
 use super::reply::{Body, text};
@@ -45,8 +45,8 @@ pub(crate) fn routes(
                 policy.admit(question.needs(), &caller).await?;
                 let host = caller.header("host").unwrap_or_default().to_owned();
                 let is_encrypted = caller.header("x-forwarded-proto") == Some("https");
-                let (token, wishes) = (policy.token(), wishes(&caller.query));
-                let address = Address { host, is_encrypted, token, wishes };
+                let (token, forwarded_query) = (policy.token(), forwarded_query(&caller.query));
+                let address = Address { host, is_encrypted, token, forwarded_query };
                 Ok::<_, Rejection>(question.answer(&method, &caller.query, address, &handle).await)
             }
         },

@@ -29,8 +29,8 @@ pub(crate) struct Proven {
     pub(crate) hello: ExtensionHello,
 }
 
-/// Proves this relay to an extension, and lets it prove itself. `None` if it has not, or if it came with
-/// a code: then it has a key, with which it comes again.
+/// Proves this relay to an extension, and lets it prove itself. `None` if it has not, or if it came
+/// with a code: then it has a key, with which it comes again.
 pub(crate) async fn shake(
     mut socket: WebSocket,
     knock: &Knock,

@@ -1,8 +1,8 @@
 //! The port for sandboxes. It serves a confined CDP connection, and nothing else.
 //!
 //! Their code can reach no other port of the relay ([`crate::boundary`]), where it would be taken for a
-//! program of the user's. It can open any number of sockets here, so there are limits for those who have
-//! shown no key yet, and for each key.
+//! program of the user's. It can open any number of sockets here, so there are limits for those who
+//! have shown no key yet, and for each key.
 
 use std::convert::Infallible;
 use std::time::Duration;

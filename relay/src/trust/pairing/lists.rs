@@ -1,4 +1,4 @@
-//! Small files that appear whole or not at all.
+//! Writes small files, which appear whole or not at all.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};

@@ -35,7 +35,7 @@ const ANSWERED_PAIR: usize = 16 + 4;
 /// The number of answers to earlier questions that are skipped.
 const MAX_STALE: usize = 4;
 
-/// A socket to the kernel. Whoever asks waits for those before, which is short: the kernel has
+/// A socket to the kernel. A question waits for those before it, which is short: the kernel has
 /// answered when the question is sent.
 #[derive(Debug)]
 pub(super) struct Netlink(Mutex<Asking>);

@@ -34,7 +34,7 @@ fn files_in(folder: &Path, root: &Path, files: &mut Vec<(String, PathBuf)>) -> i
         if path.is_dir() {
             files_in(&path, root, files)?;
         } else if path.ends_with("pairing.json") {
-            // The key of whoever tried the extension here is nobody else's.
+            // The key of a person who tried the extension here belongs to nobody else.
         } else if let Ok(name) = path.strip_prefix(root) {
             files.push((name.to_string_lossy().into_owned(), path.canonicalize()?));
         }

@@ -3,7 +3,7 @@ import { Logs } from './logs.mjs';
 
 const CONNECT_LIMIT = 15_000;
 
-/// How many new pages an agent is told of after a call.
+/// The number of new pages of which an agent is told after a call.
 const MOST_OPENED = 10;
 
 /// The connection to the user's browser, and the page that the session is at.

@@ -16,7 +16,7 @@ export class CallDeadline {
     this.#timer = setInterval(() => this.#tighten(), STEP);
   }
 
-  /// How long what waits by itself may wait, in milliseconds.
+  /// Returns the milliseconds for which an operation without a limit of its own may wait.
   get left() {
     return Math.max(Math.floor(this.#deadline - performance.now()), 1);
   }
@@ -31,8 +31,8 @@ export class CallDeadline {
   }
 }
 
-/// How long what is done in a context may wait: as long as the code chose, but no longer than the call
-/// lasts; as usual between calls.
+/// The time for which operations in a context may wait: as long as the code chose, but no longer than
+/// the call lasts; Playwright's default between calls.
 class Limit {
   static #limits = new WeakMap();
   #apply;
@@ -55,7 +55,7 @@ class Limit {
 
   set(most) {
     this.#most = most;
-    // To Playwright, 0 is for ever.
+    // Playwright takes 0 for no limit.
     const least = Math.min(this.#chosen || Infinity, most);
     this.#apply(least === Infinity ? this.#chosen : least);
   }

@@ -3,13 +3,13 @@ import { Script } from 'node:vm';
 /// The name of the agent's code in stacks.
 export const FILE = 'code.js';
 
-/// How many characters may be parsed in search of where the last statement begins.
+/// The number of characters that may be parsed in search of the beginning of the last statement.
 const PARSED = 4_000_000;
 
-/// What may stand behind a statement.
+/// The text that may stand behind a statement.
 const TRIVIA = /(?:[\s;]|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y;
 
-/// As expressions, they would no longer declare anything.
+/// Declarations. As expressions, they would no longer declare anything.
 const DECLARATION = /^(?:\s|\/\/[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:async\s+function|function|class)\b/;
 
 /// Code that cannot be run, with the place that it points to.
@@ -56,7 +56,8 @@ function withoutBlanks(code) {
   return areStatements(bare) ? bare : code;
 }
 
-/// Where both what comes before and the rest can stand alone, the rest is the last statement.
+/// Takes the rest of the code as the last statement if both the part before it and the rest can stand
+/// alone.
 function withLastValue(code) {
   let parsed = 0;
   for (const { index, 0: end } of [...code.matchAll(/[;\n}]/g)].reverse()) {
@@ -71,7 +72,7 @@ function withLastValue(code) {
   return null;
 }
 
-/// Whether a statement ends there, and no text or comment goes on.
+/// Returns `true` if a statement ends there, and no text or comment goes on.
 function isBoundary(end, before, last) {
   if (areStatements(`${before} @@ ${last}`)) return false;
   if (end === '\n') return !/^\s*[([`+\-*/.,?:&|^%<>=]/.test(last);
@@ -104,7 +105,7 @@ function place({ message, stack }, code) {
   const [where, ...lines] = stack.split('\n');
   const line = Number(where.match(/:(\d+)$/)?.[1]);
   const last = code.split('\n').length;
-  // What stands behind the code is not the agent's.
+  // The text behind the code is not the agent's.
   if (line > last) return `SyntaxError: Unexpected end of input (line ${last}): a bracket, brace or quote has no partner`;
   const shown = lines.slice(0, lines.indexOf('') < 0 ? 2 : lines.indexOf(''));
   const text = shown.map((it) => it.slice(0, 200)).join('\n');

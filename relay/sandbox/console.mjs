@@ -2,7 +2,7 @@ import { LIMIT, formatted } from './inspect.mjs';
 
 const LEVELS = ['debug', 'error', 'info', 'log', 'trace', 'warn'];
 
-/// What code says between two answers.
+/// The output of code between two answers.
 export class Console {
   #lines = [];
   #length = 0;
@@ -60,7 +60,7 @@ export class Console {
     this.#indent = '';
   }
 
-  /// What was said since the last time, and how much of it was not kept.
+  /// Returns the output since the last call, and the number of lines that were not kept.
   take() {
     const said = { text: this.#lines.join('\n'), lost: this.#lost };
     this.#lines = [];

@@ -32,7 +32,7 @@ function changes(before, after) {
   return lines;
 }
 
-/// How many lines the rests of both texts have in common, from each pair of places on.
+/// Counts the lines that the rests of both texts have in common, from each pair of places on.
 function commonLengths(before, after) {
   const common = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   for (let old = before.length - 1; old >= 0; old -= 1)

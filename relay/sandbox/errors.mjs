@@ -3,11 +3,11 @@ import { shown } from './inspect.mjs';
 
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
-/// How much of Playwright's call log is kept: how it began, and how it ended.
+/// The number of lines that are kept of Playwright's call log: its first and its last ones.
 const FIRST = 6;
 const LAST = 2;
 
-/// How many errors behind an error are told.
+/// The number of causes that are told of one error.
 const BEHIND = 5;
 
 /// The useful part of whatever was thrown, which may be anything.

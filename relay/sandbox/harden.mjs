@@ -1,6 +1,7 @@
-// What Node's permission model leaves open: signals to other processes, other users, priorities, files
-// that Node, V8 or SQLite open by themselves, local sockets, descriptors of Node's own, and ports.
-// The system's boundary around this process closes the same for native code; here, errors can say more.
+// Removes the rights that Node's permission model leaves open: signals to other processes, other
+// users, priorities, files that Node, V8 or SQLite open by themselves, local sockets, descriptors of
+// Node's own, and ports. The system's boundary around this process removes the same rights for native
+// code; the errors here can say more.
 import { ChildProcess } from 'node:child_process';
 import crypto from 'node:crypto';
 import dgram from 'node:dgram';
@@ -12,16 +13,16 @@ import tty from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 
-/// What a handle gives in place of a socket; it must not throw.
+/// The result of a handle in place of a socket; it must not throw.
 const REFUSED = -os.constants.errno.EACCES;
 
 /// Descriptors above these are Node's own, or the relay's: its loop can be told to run native code.
 const STANDARD = 2;
 
-/// As many as the relay lets a sandbox have.
+/// The number of descriptors that the relay lets a sandbox have.
 const DESCRIPTORS = 256;
 
-/// Where clouds keep their credentials, beside all link-local addresses.
+/// The addresses at which clouds keep their credentials, beside all link-local addresses.
 const METADATA = ['100.100.100.200', '168.63.129.16', '192.0.0.192', 'fd00:ec2::254'];
 
 const require = createRequire(import.meta.url);
@@ -57,7 +58,7 @@ function unsafeApis() {
     [crypto, ['setEngine']],
     [tty, ['ReadStream', 'WriteStream']],
     [require('node:wasi'), ['WASI']],
-    // In versions without CVE-2025-55130's mending, links lead out of the allowed folders.
+    // In versions without the fix of CVE-2025-55130, links lead out of the allowed folders.
     [fs, ['link', 'linkSync', 'symlink', 'symlinkSync']],
     [fs.promises, ['link', 'symlink']],
   ];
@@ -68,7 +69,8 @@ function unsafeApis() {
   return list;
 }
 
-/// By path, they reach files that cannot be opened, so the system refuses them, in few words.
+/// Blocks changes of modes, owners and times by path, which reach files that cannot be opened. The
+/// system refuses them as well, in few words.
 function blockFileModes() {
   const names = ['chmod', 'lchmod', 'chown', 'lchown', 'utimes', 'lutimes'];
   const refused = (name) => () => {
@@ -78,7 +80,7 @@ function blockFileModes() {
   for (const name of names) if (name in fs.promises) put(fs.promises, name, refused(name));
 }
 
-/// Some of them start programs for whoever asks.
+/// Blocks local sockets. Behind some of them are programs that start others on request.
 function blockLocalSockets() {
   const pipe = prototypeOfHandle({ path: true });
   for (const name of ['bind', 'connect', 'listen']) replace(pipe, name, () => REFUSED);
@@ -117,7 +119,8 @@ function blockDatagrams() {
   for (const name of ['bind', 'bind6', 'connect', 'connect6', 'send', 'send6']) replace(udp, name, () => REFUSED);
 }
 
-/// What was open before code came is not for code: a message to Node's loop makes it call any address.
+/// Hides descriptors that were open before code came: a message to Node's loop makes it call any
+/// address.
 function hideNodeDescriptors() {
   const own = new Set();
   for (let fd = STANDARD + 1; fd < DESCRIPTORS; fd += 1) if (isOpen(fd)) own.add(fd);
@@ -131,7 +134,7 @@ function hideNodeDescriptors() {
       check(fd);
       return apply(original, this, [fd, ...rest]);
     };
-    // What `promisify` goes by.
+    // `promisify` reads these symbols.
     for (const symbol of Object.getOwnPropertySymbols(original)) guard[symbol] = original[symbol];
     return guard;
   };
@@ -208,13 +211,13 @@ function replace(owner, name, value) {
   Object.defineProperty(owner, name, { value, writable: false, configurable: false });
 }
 
-/// As `replace`, for what Playwright puts functions of its own around.
+/// Does the same as `replace`, for functions that Playwright wraps with its own.
 function put(owner, name, value) {
   Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable: true });
 }
 
 function refuse(name) {
-  // Also for what is made with `new`.
+  // The function also works as a constructor.
   return function () {
     throw new Error(`${name} is not available here`);
   };

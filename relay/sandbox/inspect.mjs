@@ -5,10 +5,11 @@ export const LIMIT = 10_000;
 
 const INSPECT = { breakLength: 100, compact: 3, maxArrayLength: 200, maxStringLength: LIMIT };
 
-/// How deep a value is shown, unless it is so large that showing it would take the call's time.
+/// The depth to which a value is shown, unless it is so large that showing it would take the call's
+/// time.
 const DEEPEST = 5;
 
-/// How many parts, and characters of texts, are shown at most before the depth is drawn in.
+/// The number of parts, and of characters of texts, that are shown before the depth is reduced.
 const PARTS = 50_000;
 const TEXT = 1_000_000;
 
@@ -51,7 +52,7 @@ function first(iterator) {
   return values;
 }
 
-/// What is inside of a value and would be shown. Nothing of it is called.
+/// Returns the parts inside of a value that would be shown. Nothing of the value is called.
 function partsOf(value) {
   const isOpaque = typeof value !== 'object' || value === null || types.isProxy(value) || inspect.custom in value;
   if (isOpaque || ArrayBuffer.isView(value)) return [];

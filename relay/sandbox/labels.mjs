@@ -1,6 +1,6 @@
 import { ariaTree } from './snapshot.mjs';
 
-/// What one can click or type into.
+/// The roles of elements that one can click or type into.
 const ROLES = new Set([
   'button', 'checkbox', 'combobox', 'link', 'listbox', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option',
   'radio', 'searchbox', 'slider', 'spinbutton', 'switch', 'tab', 'textbox', 'treeitem',
@@ -9,7 +9,7 @@ const ROLES = new Set([
 /// More labels would hide the page.
 const LABELS = 150;
 
-/// How long one element may take to tell where it is.
+/// The time that one element may take to tell its position, in milliseconds.
 const BOX_LIMIT = 1_000;
 
 /// Shows the page with the refs of its controls drawn on it, and gives the list of them.

@@ -1,15 +1,15 @@
 import { inspect } from 'node:util';
 
-/// How many lines of each page are kept.
+/// The number of lines that are kept for each page.
 const KEPT = 500;
 
-/// How long a line may be.
+/// The longest line, in characters.
 const LONGEST = 2_000;
 
-/// How long a page may take to answer before its lines are shown as they are.
+/// The time that a page may take to answer before its lines are shown as they are, in milliseconds.
 const CATCH_UP = 500;
 
-/// What pages said in their consoles since the session connected.
+/// The lines that pages wrote to their consoles since the session connected.
 export class Logs {
   #lines = new WeakMap();
 
@@ -47,7 +47,8 @@ function cut(line) {
   return `${line.slice(0, LONGEST)}… [${line.length - LONGEST} more characters]`;
 }
 
-/// What a page said before now comes before its answer; one that is blocked is not waited for.
+/// Waits for a page's answer, before which its earlier lines come; a page that is blocked is not
+/// waited for.
 async function caughtUp(page) {
   const limit = new Promise((resolve) => setTimeout(resolve, CATCH_UP));
   await Promise.race([page.evaluate('0').catch(() => {}), limit]);

@@ -27,7 +27,7 @@ const requests = {
   },
 };
 
-// What goes wrong behind a call's back is told with the next answer, and ends nothing.
+// An error that happens outside of a call is told with the next answer, and ends nothing.
 for (const event of ['uncaughtException', 'unhandledRejection'])
   process.on(event, (error) => session?.failedInBackground(error));
 

@@ -1,4 +1,4 @@
-/// What there is to read on a page, as Markdown.
+/// Returns the readable text of a page, as Markdown.
 export async function pageMarkdown(page) {
   return page.evaluate(read);
 }

@@ -5,7 +5,7 @@ const IMAGE_BYTES = 8 * 1024 * 1024;
 const IMAGES = 8;
 
 
-/// What one call has to show.
+/// The output that one call has to show.
 export class Output {
   #notes = [];
   #images = [];

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 const IN = 3;
 const OUT = 4;
 
-/// For code, these descriptors are closed (`harden.mjs`).
+/// The function is kept, because these descriptors are closed for code (`harden.mjs`).
 const write = writeSync;
 
 /// Calls back with each request, and ends the process when there will be no more.

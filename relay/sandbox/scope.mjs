@@ -55,7 +55,7 @@ function helpers(browser, showImage, timeLeft) {
   };
 }
 
-/// One that the code detaches is of no use to later code.
+/// Returns the CDP session of a page. A session that the code detaches is of no use to later code.
 async function cdpSession(page, detached) {
   const session = await page.context().newCDPSession(page);
   const { detach } = session;

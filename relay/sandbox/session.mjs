@@ -7,7 +7,8 @@ import { Output } from './output.mjs';
 import { CallDeadline } from './call_deadline.mjs';
 import { Scope } from './scope.mjs';
 
-/// What lasts from call to call: the scope with its `state`, and the connection to the browser.
+/// The state that lasts from call to call: the scope with its `state`, and the connection to the
+/// browser.
 export class Session {
   #browser;
   #console = new Console();
@@ -27,7 +28,7 @@ export class Session {
     });
   }
 
-  /// Whether the next call has a browser without connecting first.
+  /// Returns `true` if the next call has a browser without connecting first.
   get isConnected() {
     return this.#browser.isConnected;
   }

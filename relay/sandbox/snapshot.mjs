@@ -20,7 +20,8 @@ export class Snapshots {
   }
 }
 
-/// As Playwright draws it for agents. Each version has its own way; the oldest knows no refs.
+/// Returns the tree as Playwright draws it for agents. Each version has its own way; the oldest knows
+/// no refs.
 export async function ariaTree(page) {
   if (typeof page.ariaSnapshot === 'function') return page.ariaSnapshot({ mode: 'ai' });
   if (typeof page._snapshotForAI === 'function') {
@@ -45,7 +46,8 @@ export function compact(tree) {
   return lines.join('\n');
 }
 
-/// Only of a box it tells something: that one can click it.
+/// Removes the mark of a clickable element from a line, except for a box: there it tells that one can
+/// click it.
 function withoutCursor(line) {
   return line.startsWith('- generic ') ? line : line.replace(' [cursor=pointer]', '');
 }

@@ -1,8 +1,9 @@
-//! Agents' code: sessions that run it, each in a sandbox process of its own, against the user's browser.
+//! Agents' code: sessions that run it, each in a sandbox process of its own, against the user's
+//! browser.
 //!
-//! The relay never runs that code itself: whatever it does, an endless loop, an exit, a flood of memory,
-//! ends its own sandbox and nothing else. The boundary that the kernel keeps around a sandbox is in
-//! `boundary/`, and the HTTP and MCP routes to sessions are in `server/http` and `mcp/`.
+//! The relay never runs that code itself: whatever it does, an endless loop, an exit, a flood of
+//! memory, ends its own sandbox and nothing else. The boundary that the kernel keeps around a sandbox
+//! is in `boundary/`, and the HTTP and MCP routes to sessions are in `server/http` and `mcp/`.
 
 mod api;
 mod browsers;
@@ -25,7 +26,7 @@ pub(crate) use keys::{Entry, Keys, Shown};
 pub(crate) use limits::MAX_SOCKETS;
 pub use limits::{DEFAULT_TIMEOUT, MAX_CODE, MAX_SESSIONS, MAX_TIMEOUT, longest};
 pub(crate) use sandbox::environment::RelayPorts;
-pub use sandbox::node::{OLDEST_NODE, RuntimeError, mended_node};
+pub use sandbox::node::{OLDEST_NODE, RuntimeError, fixed_node};
 pub use sandbox::playwright::Playwright;
 
 /// A program that a test runs, written by another process: what this one writes cannot be run while

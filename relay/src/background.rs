@@ -1,4 +1,4 @@
-//! A relay that outlives whoever started it, and clients that find it there.
+//! The background relay, which outlives the program that started it, and the clients that find it.
 //!
 //! A relay inside a script races with the extension: the script connects before the extension has
 //! come, and takes the relay away when it ends. So the relay runs as a process of its own, which
@@ -29,11 +29,11 @@ pub use wait::{ConnectedExtension, WaitOptions, wait_for_extension};
 use crate::client::{Client, ClientError, is_ours};
 use crate::system::folders::folder_in;
 
-/// Which relay of this project is there.
+/// Returns the version of the relay that has the port, if it is one of this project.
 ///
 /// # Errors
 ///
-/// Says who has its place, or why it does not answer.
+/// The error says who has the port, or why the relay does not answer.
 pub async fn version_of_ours(client: &Client) -> Result<Version, RelayServerError> {
     let version = client.version().await?;
     let port = client.endpoint().port();
@@ -46,7 +46,8 @@ pub async fn version_of_ours(client: &Client) -> Result<Version, RelayServerErro
     }
 }
 
-/// Why a relay did not answer as ours do: one of another project does not know what they are asked.
+/// Returns the reason why a relay did not answer as ours do: a relay of another project does not know
+/// the request.
 pub(crate) async fn explained(client: &Client, error: ClientError) -> RelayServerError {
     let may_be_another = matches!(
         error,

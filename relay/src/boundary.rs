@@ -6,8 +6,8 @@
 //! nothing of modes, processes and other protocols, and the filter nothing of paths and ports. On
 //! macOS, `sandbox-exec` does the same with a profile.
 //!
-//! `relay/sandbox/harden.mjs` closes the same and more in JavaScript, where errors can say what to do. Code
-//! that gets around it meets this.
+//! `relay/sandbox/harden.mjs` closes the same and more in JavaScript, where errors can say what to
+//! do. Code that gets around it meets this.
 
 #[cfg(target_os = "linux")]
 mod enter;
@@ -36,20 +36,21 @@ pub(crate) use report::Boundary;
 #[cfg(target_os = "macos")]
 pub(crate) use seatbelt::{is_available, launch};
 
-/// What relay and launcher have to agree on: they may be of different versions where a program uses
-/// the relay as a library.
+/// The version of the protocol between relay and launcher. They may be of different versions where a
+/// program uses the relay as a library.
 pub(crate) const PROTOCOL: u32 = 1;
 
-/// Where the launcher says what it enforced, before Node.js writes its answers there.
+/// The descriptor on which the launcher reports what it enforced, before Node.js writes its answers
+/// there.
 pub(crate) const REPORT: u8 = 4;
 
-/// Whether code is run where the system cannot keep the boundary.
+/// The rule for running code where the system cannot enforce the boundary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SandboxMode {
-    /// It is, and `status` and `doctor` say what is missing.
+    /// Code is run, and `status` and `doctor` say what is missing.
     #[default]
     Auto,
-    /// It is not.
+    /// Code is not run.
     Required,
 }
 
@@ -93,7 +94,7 @@ pub(crate) struct Policy {
     pub(crate) own: Option<PathBuf>,
     /// TCP ports that may be connected to.
     pub(crate) connect: Vec<Ports>,
-    /// Whether datagrams may be sent.
+    /// True if datagrams may be sent.
     pub(crate) datagrams: bool,
     /// The newest version of Landlock to use, in place of an older kernel.
     #[serde(default)]

@@ -33,22 +33,22 @@ const PROGRAMS: [&str; 9] = [
     "google-chrome-stable",
 ];
 
-/// How long the browser may take to start and to load the extension.
+/// The time that the browser may take to start and to load the extension.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The first version that tells when a worker's script has loaded.
 const TELLS_OF_LOADED_SCRIPTS: u32 = 143;
 
-/// How long the script may take to load in an older one.
+/// The time that the script may take to load in an older extension.
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long the worker may take to do what it is asked.
+/// The time that the worker may take for a command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the browser may take to end before it is killed.
+/// The time that the browser may take to end before it is killed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How to start a browser.
+/// The options for starting a browser.
 #[derive(Debug, Clone)]
 pub struct BrowserOptions {
     /// The browser's program.
@@ -59,7 +59,7 @@ pub struct BrowserOptions {
     pub extension_id: String,
     /// The folder for the profile; a browser that already uses it must not run.
     pub profile: PathBuf,
-    /// Whether to do without a window.
+    /// True to run the browser without a window.
     pub headless: bool,
     /// More switches.
     pub arguments: Vec<OsString>,
@@ -76,7 +76,7 @@ pub struct Browser {
     origin: String,
 }
 
-/// Why a browser is of no use.
+/// The reason why a browser is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
     /// The extension was not built, or is elsewhere.
@@ -85,17 +85,17 @@ pub enum BrowserError {
     /// The profile's folder cannot be written.
     #[error("cannot write to the profile {}", profile.display())]
     Profile {
-        /// Which.
+        /// The profile.
         profile: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The program cannot be run.
     #[error("cannot start {}", program.display())]
     Start {
-        /// Which.
+        /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The browser ended or stopped answering.
@@ -106,7 +106,7 @@ pub enum BrowserError {
     Ended(PathBuf),
     /// The browser runs, but something in it took too long.
     #[error(
-        "the browser did not {0} in time\n\nhint: try again; if it stays so, start the browser by hand to see why"
+        "the browser did not {0} in time\n\nhint: try again; if that does not help, start the browser by hand to see why"
     )]
     TooSlow(&'static str),
     /// The worker threw, or could not be reached.
@@ -174,17 +174,17 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// As [`Browser::evaluate_in_worker`].
+    /// Works like [`Browser::evaluate_in_worker`].
     pub async fn use_relay_port(&self, port: u16) -> Result<(), BrowserError> {
         let expression = format!("chrome.storage.local.set({{ relayPort: {port} }})");
         self.evaluate_in_worker(&expression).await.map(drop)
     }
 
-    /// Does what a click on the extension's icon would, on the tab in front.
+    /// Does the same as a click on the extension's icon, on the tab in front.
     ///
     /// # Errors
     ///
-    /// As [`Browser::evaluate_in_worker`].
+    /// Fails as [`Browser::evaluate_in_worker`] does.
     pub async fn click_icon(&self) -> Result<Value, BrowserError> {
         // A map has no JSON.
         self.evaluate_in_worker(
@@ -233,7 +233,7 @@ impl Browser {
         if major.is_some_and(|major| major >= TELLS_OF_LOADED_SCRIPTS) {
             return self.pipe.script_loaded(session).await.ok_or_else(gone);
         }
-        // It has loaded by then, or never will.
+        // The script has loaded by then, or never will.
         tokio::time::sleep(SCRIPT_TIMEOUT).await;
         Ok(())
     }
@@ -276,7 +276,7 @@ impl Browser {
             self.child.wait().await
         };
         if timeout(EXIT_TIMEOUT, closing).await.is_err() {
-            // It may have ended in this very moment.
+            // The process may have ended in this very moment.
             drop(self.child.kill().await);
         }
     }
@@ -293,7 +293,7 @@ impl Browser {
     }
 }
 
-/// Has a fresh profile show the extension's icon, which Chrome hides in a menu.
+/// Makes a fresh profile show the extension's icon, which Chrome hides in a menu.
 fn pin_icon(profile: &Path, extension: &str) -> io::Result<()> {
     let folder = profile.join("Default");
     let preferences = folder.join("Preferences");
@@ -301,7 +301,7 @@ fn pin_icon(profile: &Path, extension: &str) -> io::Result<()> {
         return Ok(());
     }
     std::fs::create_dir_all(folder)?;
-    // In developer mode, as everywhere where an unpacked extension is.
+    // An unpacked extension needs developer mode.
     let ui = json!({ "developer_mode": true });
     let pinned = json!({ "extensions": { "pinned_extensions": [extension], "ui": ui } });
     std::fs::write(preferences, pinned.to_string())

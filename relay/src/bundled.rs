@@ -13,10 +13,10 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/extension_f
 
 const MANIFEST: &str = "manifest.json";
 
-/// Why the extension is not there.
+/// The reason why the extension is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtensionError {
-    /// There is nothing to write.
+    /// The program carries no extension to write.
     #[error(
         "this build of playwriter carries no extension\n\nhint: build it with `make build`, which puts it in, or give the folder of one with --extension"
     )]
@@ -24,20 +24,20 @@ pub enum ExtensionError {
     /// The folder cannot be written.
     #[error("cannot write the extension to {}", folder.display())]
     Write {
-        /// Which.
+        /// The folder.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Whether there is an extension to install.
+/// Returns `true` if the program carries an extension to install.
 #[must_use]
 pub fn is_carried() -> bool {
     !FILES.is_empty()
 }
 
-/// Whether a folder holds the extension that this program carries.
+/// Returns `true` if a folder holds the extension that this program carries.
 #[must_use]
 pub fn is_installed(folder: &Path) -> bool {
     is_carried()
@@ -73,7 +73,8 @@ pub fn install(folder: &Path) -> Result<bool, ExtensionError> {
     Ok(true)
 }
 
-/// As [`install`], for a folder that is ours alone: what else is there goes, but for the extension's key.
+/// Works like [`install`], for a folder that is ours alone: removes everything else in it,
+/// except for the extension's key.
 ///
 /// # Errors
 ///
@@ -89,7 +90,7 @@ pub fn replace(folder: &Path) -> Result<(), ExtensionError> {
     install(folder).map(drop)
 }
 
-/// How many files are in a folder and those in it, but for the extension's key.
+/// Counts the files in a folder and its subfolders, without the extension's key.
 fn count(folder: &Path) -> io::Result<usize> {
     fs::read_dir(folder)?
         .map(|entry| {
@@ -116,7 +117,7 @@ fn clear(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Also one that is just being written.
+/// Returns `true` for the key's file, also for one that is just being written.
 fn is_key(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.starts_with(FILE))
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_installed_is_whole_and_a_damaged_one_is_mended() {
+    fn an_installed_extension_is_complete_and_a_damaged_one_is_repaired() {
         let folder = tempfile::tempdir().unwrap();
         if !is_carried() {
             assert!(matches!(install(folder.path()), Err(ExtensionError::NotCarried)));

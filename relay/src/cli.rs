@@ -23,10 +23,10 @@ use commands::{
 };
 pub(crate) use output::{Outcome, failed, one_line, print, print_json, say};
 
-/// How much the log for people tells: all that this program and its extensions say.
+/// The filter of the log for people: everything that this program and its extensions say.
 const TOLD_IN_FULL: &str = "info,relay=debug,playwriter=debug,rmcp=error";
 
-/// How much standard error tells: not what agents' mistakes were, which they are told themselves.
+/// The filter of standard error: it leaves out mistakes of agents, which are told of them anyway.
 const TOLD_AT_ONCE: &str = "info,rmcp=error";
 
 const EXAMPLES: &str = "\
@@ -79,7 +79,7 @@ enum Command {
 
 /// Runs what was typed.
 pub(crate) fn main(cli: Cli) -> anyhow::Result<Outcome> {
-    // What it does is for one thread, before there are others.
+    // The command works on one thread, before there are others.
     if let Some(Command::WorkerExec(worker_exec)) = cli.command {
         return worker_exec.run();
     }
@@ -125,12 +125,12 @@ async fn without_command(mut eval: execute::Eval) -> anyhow::Result<Outcome> {
 }
 
 impl Cli {
-    /// Whether nobody reads what it says.
+    /// Returns `true` if nobody reads the program's output.
     fn is_detached(&self) -> bool {
         matches!(&self.command, Some(Command::Serve(serve)) if serve.is_detached())
     }
 
-    /// Whether it serves an agent, whose user may never see what it says.
+    /// Returns `true` if the program serves an agent, whose user may never see the program's output.
     fn is_mcp(&self) -> bool {
         match &self.command {
             Some(command) => matches!(command, Command::Mcp(_)),
@@ -139,7 +139,7 @@ impl Cli {
     }
 }
 
-/// Where everything of ours is kept.
+/// Returns the folder in which all our files are kept.
 pub(crate) fn home_folder() -> anyhow::Result<PathBuf> {
     let home = std::env::home_dir().context("there is no home folder\n\nhint: set HOME")?;
     Ok(home.join(".playwriter"))
@@ -151,7 +151,7 @@ fn start_tracing(logs: Option<&Logs>, cli: &Cli) {
     let stderr = (!cli.is_detached()).then(|| {
         tracing_subscriber::fmt::layer()
             .with_writer(progress::stderr)
-            // Nobody may be listening, which is no reason to die.
+            // A closed standard error is no reason to end.
             .log_internal_errors(false)
             .with_target(false)
             .with_filter(EnvFilter::try_from_default_env().unwrap_or_else(|_| TOLD_AT_ONCE.into()))
@@ -174,7 +174,7 @@ fn start_tracing(logs: Option<&Logs>, cli: &Cli) {
 }
 
 /// Completes when the user or the system asks the program to end. It listens from the call on, so
-/// that whoever is told that the program runs may ask at once.
+/// that a caller who learns that the program runs may ask at once.
 pub(crate) fn interrupted() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let signals = [SignalKind::interrupt(), SignalKind::terminate()].map(signal);

@@ -1,4 +1,4 @@
-//! How programs of ours talk to a running relay over HTTP.
+//! The HTTP client with which our programs talk to a running relay.
 
 mod conversation;
 mod endpoint;
@@ -29,11 +29,11 @@ use crate::trust::secret::Secret;
 /// A relay answers at once or is none.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a connection is made to a relay that began to listen just then.
+/// The number of attempts to connect to a relay that has only just begun to listen.
 const MAX_TRIES: u32 = 5;
 
 /// Asks one relay. One of this machine has to prove that it is this user's before it is shown a token;
-/// whoever took its port first would get it otherwise.
+/// a program that took its port first would get it otherwise.
 #[derive(Debug, Clone)]
 pub struct Client {
     endpoint: Endpoint,
@@ -42,47 +42,47 @@ pub struct Client {
     trust: Trust,
 }
 
-/// Whom a client shows its token.
+/// The relays to which a client shows its token.
 #[derive(Debug, Clone)]
 enum Trust {
     /// A relay that has the secret in this folder. `None` is nobody.
     Proven(Option<PathBuf>),
-    /// Whoever answers.
+    /// Any relay that answers.
     Anybody,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody is there.
+    /// Nothing listens there.
     #[error("nothing listens at {0}")]
     NobodyThere(Endpoint),
-    /// It cannot be reached, or hung up.
+    /// The relay cannot be reached, or closed the connection.
     #[error("cannot talk to {endpoint}: {why}")]
     Unreachable {
-        /// Whom.
+        /// The relay's address.
         endpoint: Endpoint,
-        /// Why not.
+        /// The cause.
         why: String,
     },
-    /// It took too long.
+    /// The relay took too long.
     #[error("{0} did not answer in time")]
     TooSlow(Endpoint),
-    /// It answered with an error.
+    /// The relay answered with an error.
     #[error("{endpoint} refused: {reason} (status {})", .status.as_u16())]
     Refused {
-        /// Who.
+        /// The relay's address.
         endpoint: Endpoint,
-        /// How.
+        /// The HTTP status.
         status: StatusCode,
-        /// What it said.
+        /// The relay's reason.
         reason: String,
     },
-    /// It said something that no relay says.
+    /// The answer is none that a relay gives.
     #[error("{0} does not answer as a relay does")]
     NotARelay(Endpoint),
-    /// It does not have this user's secret.
-    #[error("what answers at {0} cannot prove that it is your relay")]
+    /// The relay does not have this user's secret.
+    #[error("the program at {0} cannot prove that it is your relay")]
     Unproven(Endpoint),
 }
 
@@ -111,7 +111,7 @@ pub struct Answer {
 }
 
 impl Client {
-    /// For the relay at an address, with the token that it may want.
+    /// Makes a client for the relay at an address, with the token that the relay may want.
     #[must_use]
     pub fn new(endpoint: Endpoint, token: Option<Token>) -> Self {
         let trust = match endpoint.is_here() {
@@ -121,7 +121,8 @@ impl Client {
         Self { endpoint, token, limit: ANSWER_TIMEOUT, trust }
     }
 
-    /// For a relay of this machine that has the secret in another folder than this user's.
+    /// Makes a client for a relay of this machine that has the secret in another folder than this
+    /// user's.
     #[must_use]
     pub fn in_folder(self, folder: impl Into<PathBuf>) -> Self {
         match self.trust {
@@ -141,19 +142,20 @@ impl Client {
         Secret::read(folder).ok()?.map(|secret| secret.cdp_token())
     }
 
-    /// For what may be shown to whoever has the port: a token that nobody else takes.
+    /// Makes a client that shows its token to any program that has the port: no other program accepts
+    /// the token.
     #[must_use]
     pub(crate) fn trusting_anybody(self) -> Self {
         Self { trust: Trust::Anybody, ..self }
     }
 
-    /// For requests that may take longer, or must not take as long.
+    /// Sets another time limit for requests.
     #[must_use]
     pub fn with_timeout(self, limit: Duration) -> Self {
         Self { limit, ..self }
     }
 
-    /// Whom it asks.
+    /// Returns the address of the relay.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
@@ -205,7 +207,7 @@ impl Client {
         self.json(Method::POST, path, Some(written(body))).await
     }
 
-    /// Has something removed and gets JSON.
+    /// Sends a DELETE request and returns its JSON.
     ///
     /// # Errors
     ///
@@ -278,8 +280,8 @@ impl Client {
 
     /// Connects by the port, and asks who answers. The proof is left out unless it is right.
     ///
-    /// A relay may have come after the connection was made. Then whoever had the port before has the
-    /// connection and passes the relay's answers on, and a new connection is made.
+    /// A relay may have come after the connection was made. Then the program that had the port before
+    /// has the connection and passes the relay's answers on, and a new connection is made.
     async fn identified(&self) -> Result<(Conversation, Version), ClientError> {
         let mut tries = MAX_TRIES;
         loop {
@@ -357,13 +359,13 @@ impl Client {
     }
 }
 
-/// Whether a relay is one of this project.
+/// Returns `true` if a relay is one of this project.
 #[must_use]
 pub fn is_ours(version: &Version) -> bool {
     version.name.as_deref() == Some(RELAY_NAME)
 }
 
-/// Our own types can always be written.
+/// Writes a body as JSON. Our own types can always be written.
 fn written(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }

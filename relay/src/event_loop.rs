@@ -76,7 +76,7 @@ pub(crate) async fn run(
     }
 }
 
-/// What an extension says for the log may be long, and may hold what no log may show.
+/// Prepares an extension's message for the log: it may be long, and may hold what no log may show.
 fn for_people(mut input: Input, token: Option<&Token>) -> Input {
     if let Input::ExtensionSent { message, .. } = &mut input {
         if let ExtensionMessage::Log(said) = message {
@@ -100,9 +100,9 @@ async fn passed(deadline: Option<Instant>) {
 #[derive(Debug)]
 struct Outboxes {
     of: BTreeMap<Peer, Outbox>,
-    /// How much may wait for all clients together.
+    /// The number of bytes that may wait for all clients together.
     limit_for_all: usize,
-    /// What is in them is copied for nobody.
+    /// The folders of the relay's own files, which are copied for nobody.
     own_folders: Arc<[PathBuf]>,
 }
 
@@ -111,7 +111,7 @@ impl Outboxes {
     fn part_with(&mut self, peer: Peer) {
         if let Some(mut outbox) = self.of.remove(&peer) {
             let reason = "the connection failed; a message may have 256 MiB".to_owned();
-            // It may have no room, and then hears nothing.
+            // The queue may be full; the peer is then told nothing.
             drop(outbox.push(Outgoing::Close { code: CloseCode::ConnectionFailed, reason }));
         }
     }
@@ -163,7 +163,7 @@ impl Outboxes {
         };
         let outbox = self.of.get_mut(&peer)?;
         match outbox.push(outgoing) {
-            // As many small queues as there may be clients are within the limit for all.
+            // If each client's queue holds only an equal share, the limit for all is kept.
             Ok(()) if outbox.queued() > self.limit_for_all / MAX_CLIENTS => self.make_room(),
             Ok(()) => None,
             Err(Full) if refused.is_some() => refused,

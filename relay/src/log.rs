@@ -1,7 +1,6 @@
-//! What the relay leaves on disk: `relay-server.log` for people, and `cdp.jsonl` with the traffic.
-//!
-//! Whoever has something to say hands over a small line of its own and goes on; one thread writes.
-//! When that cannot keep up, lines are dropped and their number is written in their place.
+//! The relay's files on disk: `relay-server.log` for people, and `cdp.jsonl` with the traffic.
+//! A task hands over a small line and goes on; one thread writes. When that thread cannot keep up,
+//! lines are dropped and their number is written in their place.
 
 mod appended;
 mod entry;
@@ -27,7 +26,7 @@ pub use text::TextLog;
 pub(crate) use traffic::Traffic;
 use writer::Writer;
 
-/// How many lines may wait for the disk: some megabytes.
+/// The number of lines that may wait for the disk: some megabytes.
 const WAITING: usize = 8192;
 
 /// The two logs in one folder. Nothing is created until a relay has its port: another one may be
@@ -36,7 +35,7 @@ const WAITING: usize = 8192;
 pub struct Logs {
     folder: PathBuf,
     lines: Lines,
-    /// Until the logs are opened.
+    /// The receiver, until the logs are opened.
     unopened: Arc<Mutex<Option<mpsc::Receiver<Line>>>>,
 }
 
@@ -48,13 +47,13 @@ impl Logs {
         Self { folder: folder.into(), lines, unopened: Arc::new(Mutex::new(Some(receiver))) }
     }
 
-    /// Where they are.
+    /// Returns the folder of the logs.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where `tracing` writes for people.
+    /// Returns the log to which `tracing` writes for people.
     #[must_use]
     pub fn text(&self) -> TextLog {
         TextLog::new(self.lines.clone())
@@ -94,24 +93,24 @@ impl fmt::Debug for Logs {
     }
 }
 
-/// Something for the writer.
+/// A message to the writer.
 #[derive(Debug)]
 enum Line {
-    /// With how many before it were dropped.
+    /// A line, and the number of lines that were dropped before it.
     Text(Box<[u8]>, u64),
     Traffic(Entry, u64),
-    /// To be dropped when everything before it is written.
+    /// The sender is dropped when everything before it is written.
     Written(oneshot::Sender<()>),
 }
 
-/// Where lines are handed over, without waiting.
+/// The channel that takes lines without waiting.
 #[derive(Debug, Clone)]
 struct Lines {
     sender: mpsc::Sender<Line>,
     dropped: Arc<Dropped>,
 }
 
-/// How many lines were dropped since one got through.
+/// The number of lines that were dropped since one was accepted.
 #[derive(Debug, Default)]
 struct Dropped {
     text: AtomicU64,

@@ -20,13 +20,13 @@ use tools::Call;
 
 use crate::agents::{Outcome, SessionName};
 
-/// What agents talk to, wherever their code is run.
+/// The MCP server to which agents talk, wherever their code is run.
 #[derive(Debug, Clone)]
 pub(crate) struct Mcp {
     backend: Backend,
-    /// For calls that name no session.
+    /// The session for calls that name none.
     session: SessionName,
-    /// For sessions that are made by a call that names no browser.
+    /// The browser for sessions that are made by a call that names none.
     browser: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub async fn serve_stdio(
     let own = session.is_none().then(SessionName::unique);
     let server =
         Mcp::new(Backend::There(Box::new(relay.clone())), session.or_else(|| own.clone()), browser);
-    // By the first call, the extension has found it.
+    // The extension has time to find the relay before the first call.
     let early = relay.clone();
     tokio::spawn(async move { early.prepare().await });
     let serving = async {
@@ -79,7 +79,7 @@ impl Mcp {
         Self { backend, session: session.unwrap_or_default(), browser }
     }
 
-    /// Whether calls that name no session have one that no other agent uses.
+    /// Returns `true` if calls that name no session have one that no other agent uses.
     fn has_session(&self) -> bool {
         self.session != SessionName::default()
     }

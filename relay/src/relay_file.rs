@@ -1,8 +1,8 @@
 //! The relay file, `relay-<port>.json`: how to ask a running relay to stop, and with which settings to
 //! start another like it.
 //!
-//! The file holds a key that only this user can read. A program that shows the key has the rights of the
-//! user who started the relay, so no process is ever signalled because of a process id in a file.
+//! The file holds a key that only this user can read. A program that shows the key has the rights of
+//! the user who started the relay, so no process is ever signalled because of a process id in a file.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::system::folders::make_folder;
 use crate::trust::Token;
 
-/// The content of a relay file: one running relay, or one that was killed. Fields that earlier relays did
-/// not write have defaults.
+/// The content of a relay file: one running relay, or one that was killed. Fields that earlier relays
+/// did not write have defaults.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RelayRecord {
     pub(crate) pid: u32,
@@ -28,13 +28,13 @@ pub(crate) struct RelayRecord {
     pub(crate) arguments: Vec<String>,
     #[serde(default)]
     pub(crate) separate_window: bool,
-    /// Whether programs have to show a token. The token itself is not in the file.
+    /// True if programs have to show a token. The token itself is not in the file.
     #[serde(default)]
     pub(crate) wants_token: bool,
-    /// Whether a browser ends with it.
+    /// True if a browser ends with the relay.
     #[serde(default)]
     pub(crate) has_browser: bool,
-    /// Whether the relay was told to end. One that was not told and does not run was killed.
+    /// True if the relay was told to end. A relay that was not told and does not run was killed.
     #[serde(default)]
     pub(crate) is_stopping: bool,
 }

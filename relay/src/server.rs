@@ -38,10 +38,10 @@ pub use crate::trust::Token;
 use access::tokens::Tokens;
 use relay_core::Input;
 
-/// How long sockets may take to say goodbye when the relay stops.
+/// The time that sockets may take to close when the relay stops.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the last lines of the logs may take.
+/// The time that the last lines of the logs may take.
 const LOG_FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Starts a relay in this process. It ends with it: see
@@ -86,7 +86,7 @@ pub struct RelayServer {
 }
 
 impl RelayServer {
-    /// Where programs on this machine reach it.
+    /// Returns the address at which programs on this machine reach the relay.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -98,8 +98,8 @@ impl RelayServer {
         self.tokens.for_agents()
     }
 
-    /// Who comes and goes from now on. It ends with the relay; a program that does not look misses
-    /// the oldest events, and is told how many.
+    /// Returns the events of peers that come and go from now on. The stream ends with the relay; a
+    /// program that does not read misses the oldest events, and is told how many.
     ///
     /// ```
     /// # #[tokio::main]
@@ -145,7 +145,7 @@ impl RelayServer {
         tokio::select! {
             () = shutdown => self.close().await,
             () = stop_wanted.notified() => self.close().await,
-            // It ended by itself, which only a mistake of ours can bring about.
+            // The relay ended by itself, which only a mistake of ours can cause.
             _ = &mut self.serving => {}
         }
     }

@@ -1,4 +1,4 @@
-//! How the relay, its extensions and programs of its user know each other: the user's secret, the
+//! The trust between the relay, its extensions and programs of its user: the user's secret, the
 //! tokens and keys that are derived from it, and the proofs that somebody has one.
 //!
 //! Everything here computes, or reads and writes small files in the user's folder. Sockets, requests

@@ -1,4 +1,4 @@
-//! Why a WebSocket is closed, as a number that older peers know too.
+//! The close codes of WebSockets: numbers that older peers know, too.
 
 /// A WebSocket close code of this protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,24 +7,25 @@ pub enum CloseCode {
     Normal,
     /// To an extension: the same installation has connected again, stop reconnecting.
     ExtensionReplaced,
-    /// To an extension: it is not served now, and asks `/extension/status` until it may be. Relays
-    /// that serve one extension say it of another; ours of one too many, and of one that has to prove
-    /// itself. These have no codes of their own, since an extension that does not know a code goes on
-    /// trying to connect, every second.
+    /// To an extension: it is not served now, and should ask `/extension/status` until it may be.
+    /// Relays that serve only one extension close others with this code. Our relay uses it for one
+    /// extension too many, and for an extension that has to prove itself. The two cases have no codes
+    /// of their own, since an extension that does not know a code goes on trying to connect, every
+    /// second.
     ExtensionInUse,
     /// To a client: there is no extension to serve it, or the choice is not clear.
     NoSuchExtension,
     /// To a client: its client id is taken.
     DuplicateClient,
-    /// To a client: it reads slower than its tabs talk.
+    /// To a client: it reads slower than its tabs send events.
     ClientTooSlow,
     /// To an extension: it has stopped to answer.
     ExtensionSilent,
-    /// What the peer sent could not be read, or not to its end.
+    /// The peer's frame could not be read, or not to its end.
     ConnectionFailed,
     /// To an extension that wants to prove itself: its key is not known.
     UnknownKey,
-    /// To an extension that wants to prove itself: it has not.
+    /// To an extension that wants to prove itself: it has not done so.
     NotProven,
     /// To a client: as many are connected as may be.
     TooManyClients,
@@ -52,7 +53,7 @@ impl CloseCode {
         }
     }
 
-    /// Whether a relay gave this number itself, and so is still there.
+    /// Returns `true` if a relay gave this number itself, and so is still there.
     #[must_use]
     pub const fn is_ours(number: u16) -> bool {
         number >= 4000 && number < 5000

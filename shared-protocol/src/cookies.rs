@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many calls one `callCookies` may ask for.
+/// The largest number of calls for which one `callCookies` may ask.
 pub const MAX_COOKIE_CALLS: usize = 200;
 
 wire_object! {
     /// Parameters of `callCookies`: the same function, once with each of the arguments.
     pub struct CookieCalls {
-        /// What to call.
+        /// The function to call.
         required "function" function: CookieFunction,
-        /// What to call it with, [`MAX_COOKIE_CALLS`] at most.
+        /// The arguments of the calls, [`MAX_COOKIE_CALLS`] at most.
         required "details" details: Vec<P>,
     }
 }
@@ -18,9 +18,9 @@ wire_object! {
 wire_object! {
     /// The answer to `callCookies`.
     pub struct CookieAnswers {
-        /// What Chrome gave for each of the arguments, in order, up to the first that it refused.
+        /// Chrome's results for the arguments, in order, up to the first that it refused.
         required "cookies" cookies: Vec<P>,
-        /// Why it refused that one.
+        /// Chrome's error for the argument that it refused.
         optional "error" error: Option<String>,
     }
 }

@@ -1,4 +1,4 @@
-//! What an extension says to the relay.
+//! The messages of an extension to the relay.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -31,7 +31,7 @@ pub enum ExtensionMessage<P> {
     Log(LogLine<P>),
     /// The answer to a ping.
     Pong,
-    /// Who the extension is, as a message; releases since 0.7 repeat their query this way.
+    /// The extension's introduction, as a message; releases since 0.7 repeat their query this way.
     Hello(HelloMessage<P>),
     /// All controlled tabs have been announced.
     Ready,
@@ -41,13 +41,13 @@ pub enum ExtensionMessage<P> {
     RecordingCancelled(Option<P>),
     /// The extension could not read a message of ours, so it cannot say which.
     ParseFailure(ParseFailure<P>),
-    /// Something this version does not know.
+    /// A message that this version does not know.
     Unknown {
         /// An id, though a message with a method expects no answer.
         id: Option<RequestId>,
         /// The method's name.
         method: String,
-        /// Its parameters, untouched.
+        /// The parameters, untouched.
         params: Option<P>,
     },
 }
@@ -67,9 +67,9 @@ wire_object! {
 wire_object! {
     /// A line for the relay's log.
     pub struct LogLine {
-        /// How much it matters.
+        /// The level of the line.
         default "level" level: LogLevel,
-        /// What `console.log` would join with spaces.
+        /// The parts of the line, which `console.log` would join with spaces.
         default "args" args: Vec<String>,
     }
 }
@@ -91,16 +91,16 @@ wire_object! {
 }
 
 wire_object! {
-    /// What an extension says about a message that it could not read.
+    /// An extension's report of a message that it could not read.
     pub struct ParseFailure {
         /// -32700
         default "code" code: i64,
-        /// What was wrong with it.
+        /// The reason why it could not be read.
         default "message" message: String,
     }
 }
 
-/// How much a log line matters.
+/// The level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

@@ -1,4 +1,4 @@
-//! How an extension introduces itself when it connects.
+//! The introduction of an extension, which it sends when it connects.
 
 use std::fmt;
 
@@ -27,14 +27,15 @@ pub struct ExtensionHello {
     /// The extension's version.
     #[serde(rename = "v", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What it understands beyond its version, separated by commas; see [`Features`](crate::Features).
+    /// The features that it understands beyond its version, separated by commas; see
+    /// [`Features`](crate::Features).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<String>,
 }
 
 impl ExtensionHello {
-    /// What names this installation across connections, or `None` for an extension that says
-    /// nothing about itself.
+    /// Returns the key that names this installation across connections, or `None` for an extension
+    /// that says nothing about itself.
     #[must_use]
     pub fn stable_key(&self) -> Option<StableKey> {
         let browser = said(self.browser.as_ref());

@@ -1,12 +1,12 @@
-//! What the relay answers over HTTP about itself and its extensions.
+//! The relay's answers over HTTP about itself and its extensions.
 //!
-//! Field names are in the field already: extensions and scripts read them.
+//! Field names cannot change: existing extensions and scripts read them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::TargetId;
 
-/// How this project's relays call themselves, so that they are not taken for others on their port.
+/// The name of this project's relays, by which they are told from other programs on their port.
 pub const RELAY_NAME: &str = "playwriter-rs";
 
 /// `GET /version`
@@ -17,10 +17,11 @@ pub struct Version {
     /// [`RELAY_NAME`]; other projects' relays have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// For how many milliseconds it has listened at its port, with a proof.
+    /// The time for which it has listened at its port, in milliseconds; given together with a proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<u32>,
-    /// That it has the secret of whoever asked with `?nonce=`; older relays have none.
+    /// The proof that it has the secret of the program that asked with `?nonce=`; older relays have
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
 }
@@ -29,22 +30,22 @@ pub struct Version {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RelayStatus {
-    /// Whether tabs that clients open go to a window of their own.
+    /// True if tabs that clients open go to a window of their own.
     pub separate_window: bool,
-    /// Whether a client that finds no tab gets one.
+    /// True if a client that finds no tab gets one.
     pub auto_enable: bool,
-    /// Everybody who is connected.
+    /// All connected clients.
     pub clients: Vec<ClientEntry>,
-    /// What it was started with for good; the first relays did not tell.
+    /// The settings that are fixed at its start; the first relays did not tell them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings: Option<RelaySettings>,
-    /// Which browsers were not let in lately, in words for the user.
+    /// The browsers that were not let in lately, in words for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<String>,
-    /// What the system keeps agents' code from; the first relays did not tell.
+    /// The boundary that the system enforces around agents' code; the first relays did not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxStatus>,
-    /// Who connects; told to the user of the relay alone.
+    /// The users who connect; told to the user of the relay alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<UsersStatus>,
 }
@@ -57,29 +58,29 @@ pub struct SandboxStatus {
     pub mode: String,
     /// The servers that agents' code may connect to by itself: `none`, `web` or `all`.
     pub agents_network: String,
-    /// Whether all that `required` asks for is enforced.
+    /// True if everything is enforced for which `required` asks.
     pub is_whole: bool,
-    /// What the system keeps code from, in words for the user.
+    /// The rights that the system takes from the code, in words for the user.
     pub enforced: Vec<String>,
-    /// What it cannot, and why.
+    /// The rights that it cannot take, and the reasons.
     pub missing: Vec<String>,
 }
 
-/// Who connects to a relay, in [`RelayStatus`].
+/// The users who connect to a relay, in [`RelayStatus`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UsersStatus {
     /// The user of the relay.
     pub uid: u32,
-    /// How many connections of this machine were looked up, each once.
+    /// The number of connections of this machine that were looked up, each once.
     pub lookups: u64,
-    /// How many came from Windows, around the WSL in which the relay runs.
+    /// The number of connections from Windows, around the WSL in which the relay runs.
     pub from_windows: u64,
-    /// Of how many the system did not tell whose they are.
+    /// The number of connections whose user the system did not tell.
     pub unknown: u64,
     /// Other users of this machine who were refused.
     pub refused: Vec<RefusedUser>,
-    /// Why the relay does not listen on `[::1]`.
+    /// The reason why the relay does not listen on `[::1]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ipv6_refused: Option<String>,
 }
@@ -89,41 +90,41 @@ pub struct UsersStatus {
 pub struct RefusedUser {
     /// The user's number.
     pub uid: u32,
-    /// How many requests of theirs were refused.
+    /// The number of this user's requests that were refused.
     pub times: u64,
 }
 
-/// What a relay was started with, in [`RelayStatus`].
+/// The settings with which a relay was started, in [`RelayStatus`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RelaySettings {
-    /// Where it listens beside 127.0.0.1.
+    /// The address at which it listens beside 127.0.0.1.
     pub host: String,
     /// Other names by which programs may call it.
     pub allowed_hosts: Vec<String>,
-    /// Whether clients may bring tabs to the front.
+    /// True if clients may bring tabs to the front.
     pub allow_focus: bool,
-    /// Whether clients see and clear the cookies of the whole profile.
+    /// True if clients see and clear the cookies of the whole profile.
     pub whole_profile: bool,
-    /// Whether programs must show a token that the user chose.
+    /// True if programs must show a token that the user chose.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_token: bool,
-    /// Whether CDP clients must show a token that is derived from the user's secret, unless the user
+    /// True if CDP clients must show a token that is derived from the user's secret, unless the user
     /// chose one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_paired: bool,
     /// Users of this machine who are served like the relay's own, by number, or `all`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_users: Vec<String>,
-    /// Whether only extensions that prove themselves are let in.
+    /// True if only extensions that prove themselves are let in.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pairing_required: bool,
-    /// What agents may let pages use.
+    /// The permissions that agents may give to pages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents_may: Vec<String>,
 }
 
-/// One client in [`RelayStatus`].
+/// A client in [`RelayStatus`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientEntry {
@@ -133,7 +134,7 @@ pub struct ClientEntry {
     pub name: Option<String>,
     /// The extension that it drives, by the id of its connection.
     pub extension_id: String,
-    /// Whether the tabs that it opens go to a window of their own.
+    /// True if the tabs that it opens go to a window of their own.
     pub separate_window: bool,
 }
 
@@ -141,7 +142,7 @@ pub struct ClientEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WindowModeChange {
-    /// Whether tabs that clients open from now on go to a window of their own.
+    /// True if tabs that clients open from now on go to a window of their own.
     pub separate_window: bool,
 }
 
@@ -149,9 +150,9 @@ pub struct WindowModeChange {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExtensionStatus {
-    /// Whether any extension is connected.
+    /// True if any extension is connected.
     pub connected: bool,
-    /// How many tabs it controls.
+    /// The number of tabs that it controls.
     pub active_targets: usize,
     /// The browser's name as the extension says it.
     pub browser: Option<String>,
@@ -164,11 +165,11 @@ pub struct ExtensionStatus {
 /// `GET /extensions/status`: all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtensionsStatus {
-    /// Oldest connection first.
+    /// The extensions, the oldest connection first.
     pub extensions: Vec<ExtensionEntry>,
 }
 
-/// One extension in [`ExtensionsStatus`].
+/// An extension in [`ExtensionsStatus`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionEntry {
@@ -180,14 +181,14 @@ pub struct ExtensionEntry {
     pub browser: Option<String>,
     /// The Chrome profile, if the extension tells.
     pub profile: Option<Profile>,
-    /// How many tabs it controls.
+    /// The number of tabs that it controls.
     pub active_targets: usize,
     /// The extension's own version.
     pub playwriter_version: Option<String>,
-    /// What was asked for and cannot be had, and which side to update, in words for the user.
+    /// The requests that it cannot serve, and which side to update, in words for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Whether it has proven to be this user's; the first relays did not ask.
+    /// True if it has proven to be this user's; the first relays did not ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paired: Option<bool>,
 }
@@ -206,22 +207,22 @@ pub struct Profile {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PagesStatus {
-    /// Whether any extension is connected.
+    /// True if any extension is connected.
     pub connected: bool,
     /// The length of `pages`.
     pub page_count: usize,
-    /// Every controlled page.
+    /// All controlled pages.
     pub pages: Vec<PageEntry>,
 }
 
-/// One page in [`PagesStatus`].
+/// A page in [`PagesStatus`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageEntry {
     /// Chrome's id for the page.
     pub target_id: TargetId,
-    /// What it shows.
+    /// The address that it shows.
     pub url: String,
-    /// What its tab says.
+    /// The title of its tab.
     pub title: String,
 }

@@ -1,4 +1,4 @@
-//! Names for the things both sides talk about. Each is opaque to whoever did not make it.
+//! The ids that both sides use. An id is opaque to the side that did not make it.
 
 use std::fmt;
 

@@ -54,5 +54,5 @@ pub use permissions::{PermissionName, PermissionRule, PermissionSetting, Permiss
 pub use target::{AttachedToTarget, DetachedFromTarget, TargetInfo};
 pub use windows::{BrowserWindow, TabQuery, WindowChange, WindowQuery, WindowState};
 
-/// Where the relay listens unless told otherwise.
+/// The port at which the relay listens unless told otherwise.
 pub const DEFAULT_PORT: u16 = 19988;

@@ -1,14 +1,14 @@
-//! How an extension and a relay of the same user prove themselves to each other.
+//! The handshake in which an extension and a relay of the same user prove themselves to each other.
 //!
 //! Both know a key that never goes over the wire. The extension opens its socket with a [`Knock`],
-//! which tells nothing about it; the relay's first frame is a [`RelayProof`], the extension's first
-//! frame an [`ExtensionProof`] that holds its hello. All that comes after is as on any other socket.
+//! which tells nothing about it. The relay's first frame is a [`RelayProof`]; the extension's first
+//! frame is an [`ExtensionProof`] that holds its hello. All later frames are as on any other socket.
 //!
-//! What is signed is made here, as bytes, so that both sides sign the same with what they have. All
-//! fields have fixed lengths. The port is the one that each side knows by itself, never one that it
-//! was told: a program that passes frames on to a relay at another port has no use of them. A program
-//! that had the same port before the relay may still have a socket of the extension's. So the relay
-//! says for how long it has listened, and the extension takes no proof on a socket that is older.
+//! The signed text is made here, as bytes, so that both sides sign the same. All fields have fixed
+//! lengths. The port is the one that each side knows by itself, never one that it was told: a program
+//! that passes frames on to a relay at another port has no use of them. A program that had the same
+//! port before the relay may still have a socket of the extension's. So the relay says for how long
+//! it has listened, and the extension takes no proof on a socket that is older.
 
 mod bytes;
 mod code;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use bytes::{InvalidBytes, Key, KeyId, Nonce, Proof};
 pub use code::{InvalidCode, PairingCode};
 
-/// What this version of the handshake is called.
+/// The name of this version of the handshake.
 pub const VERSION: &str = "v1";
 
 /// The method of every frame of the handshake.
@@ -27,7 +27,7 @@ pub const METHOD: &str = "pairing";
 /// The file in an extension's folder that holds its key.
 pub const FILE: &str = "pairing.json";
 
-/// What a relay says to an extension whose key it does not know.
+/// The relay's answer to an extension whose key it does not know.
 pub const UNKNOWN_KEY: &str = "unknown-key";
 
 /// The longest frame of the handshake, in bytes.
@@ -54,7 +54,7 @@ pub struct Knock {
 pub struct PairingFrame<T> {
     /// [`METHOD`]
     pub method: String,
-    /// What is said.
+    /// The parameters.
     pub params: T,
 }
 
@@ -73,10 +73,10 @@ pub struct RelayProof {
     /// Fresh for this socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nonce: Option<Nonce>,
-    /// For how many milliseconds the relay has listened at its port.
+    /// The time for which the relay has listened at its port, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listening: Option<u32>,
-    /// Over [`signed_by_relay`].
+    /// The signature over [`signed_by_relay`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
     /// [`UNKNOWN_KEY`]
@@ -89,11 +89,11 @@ pub struct RelayProof {
 pub struct ExtensionProof {
     /// An [`ExtensionHello`](crate::ExtensionHello) as JSON text: it is signed byte for byte.
     pub hello: String,
-    /// Over [`signed_by_extension`].
+    /// The signature over [`signed_by_extension`].
     pub proof: Proof,
 }
 
-/// What a relay gives to an extension that has proven itself by a [`PairingCode`].
+/// The key that a relay gives to an extension that has proven itself by a [`PairingCode`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenKey {
     /// The name of the key.
@@ -102,7 +102,7 @@ pub struct GivenKey {
     pub key: Key,
 }
 
-/// What [`FILE`] holds.
+/// The content of [`FILE`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairingFile {
     /// 1
@@ -113,10 +113,10 @@ pub struct PairingFile {
     /// The key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Key>,
-    /// Where the relay is, unless the user has set another port in the extension.
+    /// The relay's port, unless the user has set another port in the extension.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Whether the user has ended the pairing: a file that is missing or damaged never does.
+    /// True if the user has ended the pairing: a missing or damaged file never ends one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unpaired: bool,
 }
@@ -152,21 +152,22 @@ pub struct RelayHello {
     pub name: String,
     /// The handshakes that it knows.
     pub pairing: Vec<String>,
-    /// Whether it takes no other extensions.
+    /// True if the relay takes no other extensions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
 }
 
 impl RelayHello {
-    /// Whether it knows this handshake.
+    /// Returns `true` if the relay knows this handshake.
     #[must_use]
     pub fn pairs(&self) -> bool {
         self.name == crate::http::RELAY_NAME && self.pairing.iter().any(|known| known == VERSION)
     }
 }
 
-/// What a relay signs with the key. `port` is where it listens; the extension checks it with the one
-/// that it dialled. `listening` is for how many milliseconds it has.
+/// Returns the text that a relay signs with the key. `port` is the one at which it listens; the
+/// extension checks it with the one to which it connected. `listening` is the time in milliseconds
+/// for which it has listened.
 #[must_use]
 pub fn signed_by_relay(
     kid: KeyId,
@@ -179,8 +180,8 @@ pub fn signed_by_relay(
     [RELAY, &kid.0, &first.0, &second.0, &port, &listening].concat()
 }
 
-/// What an extension signs with the key, once it knows who the relay is. `hello` is the SHA-256 of the
-/// text of its hello.
+/// Returns the text that an extension signs with the key, once it knows the relay. `hello` is the
+/// SHA-256 of the text of its hello.
 #[must_use]
 pub fn signed_by_extension(
     kid: KeyId,
@@ -192,13 +193,14 @@ pub fn signed_by_extension(
     [EXTENSION, &kid.0, &first.0, &second.0, &port.to_be_bytes(), hello].concat()
 }
 
-/// What is signed with a [`PairingCode`] to get the key for its handshake.
+/// Returns the text that is signed with a [`PairingCode`] to get the key for its handshake.
 #[must_use]
 pub const fn signed_for_code_key() -> &'static [u8] {
     CODE_KEY
 }
 
-/// What is signed with a [`PairingCode`] to get the name of that key: the first bytes of the signature.
+/// Returns the text that is signed with a [`PairingCode`] to get the name of that key: the first
+/// bytes of the signature.
 #[must_use]
 pub const fn signed_for_code_id() -> &'static [u8] {
     CODE_ID

@@ -1,4 +1,4 @@
-//! What a message carries without being looked at.
+//! Payloads: the parts of messages that are carried without being read.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What sites may do, as `chrome.contentSettings` can say it.
+//! The permissions of sites, as `chrome.contentSettings` can express them.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ wire_object! {
 }
 
 wire_object! {
-    /// What one site, or every site, may do.
+    /// A permission of one site, or of every site.
     pub struct PermissionRule {
         /// The thing to do.
         required "name" name: PermissionName,
         /// `scheme://host[:port]`; absent for every site.
         optional "origin" origin: Option<String>,
-        /// Whether it may.
+        /// The setting: allowed, denied, or left to the user.
         required "setting" setting: PermissionSetting,
     }
 }
@@ -36,7 +36,7 @@ pub enum PermissionName {
     Clipboard,
 }
 
-/// Whether a site may.
+/// The setting of a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PermissionSetting {
@@ -44,6 +44,6 @@ pub enum PermissionSetting {
     Allow,
     /// Never.
     Block,
-    /// When the user says so.
+    /// The site may, if the user agrees when asked.
     Ask,
 }

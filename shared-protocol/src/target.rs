@@ -11,13 +11,15 @@ wire_object! {
         required "type" kind: String,
         /// Empty until the document has one.
         default "title" title: String,
-        /// Clients break on an empty one; whoever announces a target has to fill it in.
+        /// The address that it shows. Clients break on an empty one, so every announcement has to
+        /// fill it in.
         default "url" url: String,
-        /// Whether a debugger is attached.
+        /// True if a debugger is attached.
         default "attached" attached: bool,
         /// The target that opened this one.
         optional "openerId" opener_id: Option<TargetId>,
-        /// Some clients drop an announcement that lacks it.
+        /// True if the page can reach its opener. Some clients drop an announcement that lacks the
+        /// field.
         default "canAccessOpener" can_access_opener: bool,
         /// The profile's context; clients ignore pages that have none.
         optional "browserContextId" browser_context_id: Option<String>,
@@ -29,9 +31,9 @@ wire_object! {
     pub struct AttachedToTarget {
         /// The new session.
         required "sessionId" session_id: SessionId,
-        /// What the session is attached to.
+        /// The target to which the session is attached.
         required "targetInfo" target_info: TargetInfo<P>,
-        /// Whether the target runs nothing until it is told to.
+        /// True if the target runs nothing until it is told to.
         default "waitingForDebugger" waiting_for_debugger: bool,
     }
 }

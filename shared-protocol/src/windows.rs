@@ -1,4 +1,4 @@
-//! What only `chrome.windows` and `chrome.tabs` know and can change.
+//! Requests about windows, which only `chrome.windows` and `chrome.tabs` can answer and carry out.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,21 +19,21 @@ wire_object! {
     pub struct BrowserWindow {
         /// Chrome's id of the window.
         required "windowId" window_id: i64,
-        /// From the left edge of the screen.
+        /// The distance from the left edge of the screen.
         required "left" left: i64,
-        /// From the top edge of the screen.
+        /// The distance from the top edge of the screen.
         required "top" top: i64,
-        /// With its frame.
+        /// The width with the window's frame.
         required "width" width: i64,
-        /// With its frame.
+        /// The height with the window's frame.
         required "height" height: i64,
-        /// How it is shown.
+        /// The way in which the window is shown.
         required "state" state: WindowState,
-        /// What the page has of it, when asked by page.
+        /// The width that the page has, when asked by page.
         optional "contentWidth" content_width: Option<i64>,
-        /// What the page has of it, when asked by page.
+        /// The height that the page has, when asked by page.
         optional "contentHeight" content_height: Option<i64>,
-        /// Whether another tab is shown in it, when asked by page.
+        /// True if the window shows another tab, when asked by page.
         optional "hidden" hidden: Option<bool>,
     }
 }
@@ -43,15 +43,15 @@ wire_object! {
     pub struct WindowChange {
         /// Chrome's id of the window.
         required "windowId" window_id: i64,
-        /// From the left edge of the screen.
+        /// The distance from the left edge of the screen.
         optional "left" left: Option<i64>,
-        /// From the top edge of the screen.
+        /// The distance from the top edge of the screen.
         optional "top" top: Option<i64>,
-        /// With its frame.
+        /// The width with the window's frame.
         optional "width" width: Option<i64>,
-        /// With its frame.
+        /// The height with the window's frame.
         optional "height" height: Option<i64>,
-        /// How to show it. Chrome takes bounds only for a window that is normal.
+        /// The way in which to show the window. Chrome takes bounds only for a window that is normal.
         optional "state" state: Option<WindowState>,
     }
 }
@@ -64,7 +64,7 @@ wire_object! {
     }
 }
 
-/// How a window is shown; CDP and `chrome.windows` have the same words for it.
+/// The way in which a window is shown; CDP and `chrome.windows` have the same words for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]

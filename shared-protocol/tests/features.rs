@@ -1,10 +1,10 @@
-//! What each generation of the extension understands.
+//! The features that each generation of the extension understands.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 use shared_protocol::{ExtensionHello, Feature, Features};
 
-/// What no version means, but those that say so have.
+/// The features that no version implies; an extension that has them says so.
 const SAID: [Feature; 2] = [Feature::Pairing, Feature::RestrictedTabs];
 
 const RELEASED: [Feature; 1] = [Feature::InitialTab];
@@ -16,7 +16,7 @@ fn an_extension_that_says_nothing_understands_nothing_optional() {
 }
 
 #[test]
-fn released_extensions_understand_what_they_were_released_with() {
+fn released_extensions_understand_the_features_of_their_release() {
     assert_eq!(of("browser=Chrome&v=0.0.60"), RELEASED);
     assert_eq!(of("browser=Chrome&installId=i&v=0.4.0"), RELEASED);
     assert_eq!(
@@ -31,7 +31,7 @@ fn ours_understands_all_that_a_relay_of_ours_asks_for() {
 }
 
 #[test]
-fn a_newer_one_understands_at_least_what_is_known() {
+fn a_newer_extension_understands_at_least_all_known_features() {
     let known = ours().into_iter().filter(|feature| !SAID.contains(feature));
     let known: Vec<Feature> = known.collect();
     assert_eq!(of("v=99.0.0&capabilities=teleport,,windows-v2"), known);
@@ -41,14 +41,14 @@ fn a_newer_one_understands_at_least_what_is_known() {
 }
 
 #[test]
-fn an_older_one_understands_what_it_says_beyond_its_version() {
+fn an_older_extension_also_understands_the_features_it_lists() {
     let said = of("v=0.6.2&capabilities=teleport,%20windows-v1,,windows-v2");
     assert_eq!(said, [Feature::InitialTab, Feature::Windows]);
     assert_eq!(of("v=next"), RELEASED, "a version may be anything");
 }
 
 #[test]
-fn a_proof_is_to_be_had_only_from_who_understands() {
+fn only_an_extension_that_understands_a_feature_gives_its_proof() {
     const WINDOWS: u8 = Feature::Windows as u8;
     const NONE: u8 = 200;
     let features = Features::of(&read("v=0.7.0&capabilities=windows-v1"));

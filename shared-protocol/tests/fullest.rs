@@ -17,7 +17,7 @@ use shared_protocol::{
 };
 
 #[test]
-fn every_field_of_what_extensions_say_has_its_name() {
+fn every_field_of_an_extension_message_has_its_name() {
     let info = r#"{"targetId":"T","type":"page","title":"t","url":"u:","attached":true,"openerId":"O","canAccessOpener":true,"browserContextId":"C"}"#;
     knows::<TargetInfo<Value>>(info);
     knows::<AttachedToTarget<Value>>(&format!(
@@ -45,7 +45,7 @@ fn every_field_of_what_extensions_say_has_its_name() {
 }
 
 #[test]
-fn every_field_of_what_relays_say_has_its_name() {
+fn every_field_of_a_relay_message_has_its_name() {
     knows::<CdpCommand<Value>>(
         r#"{"method":"A.b","sessionId":"S","params":{},"source":"playwriter"}"#,
     );
@@ -65,7 +65,7 @@ fn every_field_of_what_relays_say_has_its_name() {
 }
 
 #[test]
-fn every_word_means_what_it_meant() {
+fn every_word_on_the_wire_keeps_its_meaning() {
     use PermissionName::{Camera, Clipboard, Geolocation, Microphone, Notifications};
     says(&[
         (Geolocation, "geolocation"),
@@ -108,7 +108,7 @@ fn every_close_code_has_its_number() {
     }
 }
 
-/// What is unknown is kept, and would be written again: so none of it may be unknown.
+/// Fails for an unknown field or message: unknown parts are kept and would be written again.
 fn knows<T: DeserializeOwned + Serialize + Debug>(text: &str) {
     let read: T = serde_json::from_str(text).unwrap();
     let shown = format!("{read:?}");

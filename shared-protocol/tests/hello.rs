@@ -1,4 +1,4 @@
-//! How an extension introduces itself, as every generation of it does.
+//! The introduction of an extension, as every generation of it sends it.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 

@@ -11,7 +11,7 @@ use shared_protocol::{
 };
 
 #[test]
-fn what_extensions_leave_out_is_not_missed() {
+fn fields_that_extensions_leave_out_have_defaults() {
     let tab = r#""sessionId":"S","targetInfo":{"targetId":"T","type":"page"}"#;
     reads::<CdpEvent<Value>>(r#"{"method":"Page.loadEventFired"}"#);
     reads::<TargetInfo<Value>>(r#"{"targetId":"T","type":"page"}"#);
@@ -29,7 +29,7 @@ fn what_extensions_leave_out_is_not_missed() {
 }
 
 #[test]
-fn what_relays_leave_out_is_not_missed() {
+fn fields_that_relays_leave_out_have_defaults() {
     reads::<CdpCommand<Value>>(r#"{"method":"Page.enable"}"#);
     reads::<WindowMode<Value>>(r#"{"separateWindow":true}"#);
     reads::<WindowQuery<Value>>("{}");

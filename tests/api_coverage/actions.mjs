@@ -1,5 +1,5 @@
-// What Page, Frame, Locator and ElementHandle all do to an element, written once. Where a case
-// runs is said by `enter(t)`: it gives the frame with the widgets, and `act(method, selector,
+// The actions on an element that Page, Frame, Locator and ElementHandle all have, written once.
+// `enter(t)` says where a case runs: it gives the frame with the widgets, and `act(method, selector,
 // ...args)`, which is how the class in question calls a method on an element.
 
 import assert from 'node:assert/strict';
@@ -155,7 +155,7 @@ const ELEMENT_ACTIONS = {
   },
   screenshot: async ({ act }) => {
     const png = await act('screenshot', '#source');
-    // Where the element begins between two pixels, both are in the picture.
+    // If the element begins between two pixels, both are in the picture.
     assert.deepEqual([png.readUInt32BE(16) >> 1, png.readUInt32BE(20) >> 1], [30, 20]);
   },
   scrollIntoViewIfNeeded: async ({ frame, act }) => {

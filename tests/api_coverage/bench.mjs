@@ -1,4 +1,4 @@
-// What a case works with: one page that is reused while all goes well, and a place for everything
+// The surroundings of a case: one page that is reused while all goes well, and a list of everything
 // that must be undone when the case is over.
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -40,7 +40,7 @@ export class Bench {
       this.#kept = this.context.pages();
       this.page = undefined;
     }
-    // What hangs is to be told by the action, not by the end of the case.
+    // The action itself must report a hang before the limit of the case does.
     this.#patience = 0.7 * limit;
     this.context.setDefaultTimeout(this.#patience);
     if (!this.page || this.page.isClosed()) this.page = await this.context.newPage();

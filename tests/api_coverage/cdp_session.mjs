@@ -51,10 +51,10 @@ export const cases = {
   },
   'CDPSession.on (close)': async (t) => {
     const page = await t.fresh();
-    const doomed = await session(t, page);
-    const closed = new Promise((resolve) => doomed.once('close', resolve));
+    const detached = await session(t, page);
+    const closed = new Promise((resolve) => detached.once('close', resolve));
     await page.close();
-    assert.equal(await closed, doomed);
+    assert.equal(await closed, detached);
   },
   'CDPSession.on (events that were not asked for)': async (t) => {
     const page = await t.visit();

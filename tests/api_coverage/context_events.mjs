@@ -1,4 +1,4 @@
-// What BrowserContext and Browser tell of.
+// The events of BrowserContext and Browser.
 
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';

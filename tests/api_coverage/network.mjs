@@ -38,7 +38,7 @@ export const cases = {
   'Request.headers': async (t) => assert.equal((await posted(t)).headers()['x-own'], 'yes'),
   'Request.allHeaders': async (t) => {
     const headers = await (await posted(t)).allHeaders();
-    // Only the network stack knows of these.
+    // Only the network stack knows of these headers.
     assert.equal(headers['content-length'], '12');
     assert.ok(headers['accept-encoding']);
   },
@@ -130,7 +130,7 @@ export const cases = {
     assert.deepEqual([ipAddress, `${port}`], ['127.0.0.1', new URL(t.site).port]);
   },
   'Response.securityDetails': async (t) => {
-    // There is no TLS, hence nobody who vouches for the site.
+    // The site has no TLS, hence no issuer of a certificate.
     assert.equal((await (await answered(t)).securityDetails())?.issuer, undefined);
   },
   'Response.httpVersion': async (t) => assert.match(await (await answered(t)).httpVersion(), /1\.1/),

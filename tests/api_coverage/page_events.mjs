@@ -1,4 +1,4 @@
-// What Page tells of: one case per event.
+// The events of Page: one case per event.
 
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -25,7 +25,7 @@ export const cases = {
     const page = await t.fresh('widgets.html');
     const session = await t.context.newCDPSession(page);
     await event(page, 'crash', () => {
-      // It is not answered: the renderer is gone.
+      // The command is not answered: the renderer is gone.
       session.send('Page.crash').catch(() => {});
     });
     await assert.rejects(page.evaluate(() => 1), /crash/i);

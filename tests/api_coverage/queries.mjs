@@ -1,5 +1,5 @@
-// How Page, Frame, Locator and FrameLocator find elements, written once. `enter(t)` gives what the
-// queries are asked of.
+// The queries with which Page, Frame, Locator and FrameLocator find elements, written once.
+// `enter(t)` gives the object that runs the queries.
 
 import assert from 'node:assert/strict';
 import { casesFrom, readingsFrom } from './actions.mjs';

@@ -1,5 +1,5 @@
-// What there is to walk: the public methods of Playwright's classes, from their prototypes, and the
-// events, from its type declarations. Whatever has no case is reported.
+// The surface to cover: the public methods of Playwright's classes, from their prototypes, and the
+// events, from its type declarations. A method or event without a case is reported.
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -73,16 +73,16 @@ const SPECIMENS = {
 
 /** What has no case, and why. A whole class is named without a method. */
 const NOT_WALKABLE = new Set([
-  // They need a touch screen, which is an option of a new context, and the default context has none
-  // on direct CDP either. Touch itself is walked by `CDPSession.send (touch)`.
+  // These need a touch screen, which is an option of a new context, and the default context has none
+  // on direct CDP either. Touch itself is covered by `CDPSession.send (touch)`.
   'Page.tap', 'Frame.tap', 'Locator.tap', 'ElementHandle.tap', 'Touchscreen',
-  // It waits for a person.
+  // The method waits for a person.
   'Page.pause',
   // Videos are an option of a new context.
   'Page.video',
   // The feature is off unless a browser is started with `--enable-features=WebMCP`.
   'WebMCP',
-  // They open a server of Playwright's own, for Playwright's own clients.
+  // These open a server of Playwright's own, for Playwright's own clients.
   'Browser.bind', 'Browser.unbind',
   // Deprecated: it is an empty list, and the event never comes.
   'BrowserContext.backgroundPages', 'BrowserContext.on (backgroundpage)',

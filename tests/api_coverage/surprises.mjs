@@ -1,4 +1,4 @@
-// What a page confronts its client with: Dialog, Download, FileChooser, ConsoleMessage, WebError.
+// The objects that a page hands its client: Dialog, Download, FileChooser, ConsoleMessage, WebError.
 
 import assert from 'node:assert/strict';
 import { access, readFile, writeFile } from 'node:fs/promises';

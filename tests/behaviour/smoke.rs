@@ -1,4 +1,4 @@
-//! One drive through all parts, for `make quick`.
+//! One short test of all parts, for `make quick`.
 
 use end_to_end::Stage;
 use serde_json::json;

@@ -1,5 +1,5 @@
-// How long everyday calls of Playwright take over a CDP endpoint: `round_trips.mjs <cdp> <site>`
-// prints the median of each in milliseconds, or null where a call does not work.
+// Measures everyday calls of Playwright over a CDP endpoint: `round_trips.mjs <cdp> <site>` prints
+// the median of each in milliseconds, or null where a call does not work.
 import { chromium } from 'playwright-core';
 
 const [cdp, site] = process.argv.slice(2);

@@ -15,7 +15,8 @@ const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
 const program = join(dirname(manifest), JSON.parse(readFileSync(manifest)).bin[name]);
 const home = mkdtempSync(join(tmpdir(), 'agent-browser-'));
 
-/// What it would read of the user's own is not there, nor is a browser that it could start.
+/// The environment without the user's own settings, and without a browser that the client could
+/// start.
 const env = {
   PATH: process.env.PATH,
   HOME: home,
@@ -87,7 +88,7 @@ function command(session, words) {
   });
 }
 
-/// What the snapshot calls the element of this role and name.
+/// Returns the name by which the snapshot calls the element of this role and name.
 async function ref(agent, role, name) {
   const { refs } = await agent('snapshot', '-i');
   const found = Object.entries(refs).find(([, it]) => it.role === role && it.name === name);
@@ -237,7 +238,7 @@ const features = {
     await agent('open', `${site}/index.html`);
     const { targetId } = await other.agent('tab', 'new', `${site}/form.html`);
     await until('its page', async () => (await other.agent('get', 'title')).title === 'a form');
-    // It goes over to whatever tab is new, with a browser of its own, too.
+    // The client switches to any new tab, even with a browser of its own.
     await agent('tab', own);
     same((await agent('get', 'title')).title, 'a page');
     await leave(other);
@@ -262,7 +263,7 @@ const features = {
 /// The tabs that the user has, in all windows.
 const COUNT = 'chrome.tabs.query({}).then((tabs) => tabs.length)';
 
-/// What failed on its way may have left its process.
+/// A client that failed on its way may have left its process.
 const end = () => Promise.all(agents.map(leave));
 
 await run(features, { endpoint, wanted, connect, disconnect, end });

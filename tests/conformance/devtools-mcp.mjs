@@ -6,7 +6,7 @@ const [name, endpoint, site, ...wanted] = process.argv.slice(2);
 const mcp = await server(name, name, ['--browserUrl', endpoint, '--no-page-id-routing', '--no-performance-crux']);
 const { call, attempt } = mcp;
 
-/// What a tool shows of the element whose line has these words.
+/// Returns the uid that a tool shows for the element whose line has these words.
 const uid = (snapshot, words) => snapshot.split('\n').find((line) => line.includes(words)).match(/uid=(\S+)/)[1];
 
 const features = {

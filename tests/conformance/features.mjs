@@ -1,5 +1,4 @@
-// What all clients share: features with names, each run with a limit, and what they came to.
-//
+// The part that all clients share: features with names, each run with a limit, and their results.
 // A script prints one line with a JSON object, `{ feature: "ok" | "<what went wrong>" }`. Lines
 // before it that start with `? ` are questions to the stage, answered by one line on stdin each.
 import assert from 'node:assert/strict';
@@ -51,7 +50,7 @@ export async function run(features, { endpoint, wanted, connect, disconnect, end
   process.exit(0);
 }
 
-/// One line, and nothing in it that differs from run to run.
+/// Returns an error as one line without anything that differs from run to run.
 export function brief(error) {
   const text = String(error?.message ?? error).replace(/\u001b\[\d+m/g, '').replace(/\s+/g, ' ');
   return text.replace(/127\.0\.0\.1:\d+|localhost:\d+/g, '<site>').replace(/[0-9A-F]{32}/g, '<id>').slice(0, 200).trim();
@@ -83,14 +82,14 @@ export function heard(emitter, event) {
   return events;
 }
 
-/// What the site answers a page.
+/// Returns the site's answer to a page.
 export const get = (page, path) =>
   page.evaluate((path) => fetch(path, { cache: 'no-store' }).then((answer) => answer.text()), path);
 
 export const same = assert.deepEqual;
 export const truly = assert.ok;
 
-/// What something is refused with.
+/// Returns the error with which something is refused.
 export async function refusal(promise) {
   const outcome = await promise.then((value) => ({ value }), (error) => ({ error }));
   truly('error' in outcome, 'nothing was refused');

@@ -1,5 +1,5 @@
-// What an extension and a relay of whatever age must do together, for a Playwright client:
-// node generations.mjs <endpoint> <site> [words of scenarios]
+// The features that an extension and a relay of whatever age must provide together, for a Playwright
+// client: node generations.mjs <endpoint> <site> [words of scenarios]
 import { chromium } from 'playwright-core';
 import { ask, brief, same, truly, until, within } from './features.mjs';
 

@@ -6,7 +6,7 @@ const [name, endpoint, site, ...wanted] = process.argv.slice(2);
 const mcp = await server(name, 'playwright-mcp', ['--cdp-endpoint', endpoint]);
 const { call } = mcp;
 
-/// How a tool calls the element whose line has these words.
+/// Returns a tool's name for the element whose line has these words.
 const ref = (snapshot, words) => snapshot.split('\n').find((line) => line.includes(words)).match(/ref=(\w+)/)[1];
 const open = (path) => call('browser_navigate', { url: site + path });
 

@@ -79,7 +79,7 @@ export class Raw {
     await this.send('Target.setDiscoverTargets', { discover: true });
     const others = (await this.pages()).filter(({ targetId }) => !kept.includes(targetId));
     await Promise.all(others.map(async ({ targetId }) => {
-      // It may be gone already.
+      // The target may be gone already.
       await this.send('Target.closeTarget', { targetId }).catch(() => {});
       await this.next('Target.targetDestroyed', ({ params }) => params.targetId === targetId);
     }));

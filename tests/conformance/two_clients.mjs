@@ -21,7 +21,7 @@ export function twoClients({ pagesOf, leave, textOf, routeOf, change, lateFrame 
     return { a, b: await pageOf(other, a.url()), other };
   }
 
-  /// Has another client come, look at the page, and leave.
+  /// Connects another client, which looks at the page and leaves.
   async function comeAndGo({ another }, page) {
     const other = await another();
     const found = await pageOf(other, page.url());

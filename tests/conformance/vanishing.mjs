@@ -70,7 +70,7 @@ const ALL = 120;
 async function cutShort(kind, pieces) {
   const way = await killable(endpoint, pieces);
   const work = kinds[kind](way.url).catch(() => {});
-  // Some wait for ever for what they asked for before they were cut off.
+  // Some clients wait for ever for answers to commands from before they were cut off.
   await within(60_000, Promise.race([work, way.cut]), `a ${kind} client that was not cut off`);
   way.kill();
 }
@@ -90,7 +90,7 @@ const look = `(() => {
   };
 })()`;
 
-/// What a client that comes afterwards finds in the tab that was open all the time.
+/// Returns the state that a later client finds in the tab that was open all the time.
 async function state() {
   const raw = await Raw.connect(await socketOf(endpoint));
   try {

@@ -122,7 +122,7 @@ async fn keep_browser(profile: &Path, folder: &Path) -> Option<()> {
     Some(())
 }
 
-/// Returns what a target has written to its console. Chromium tells it again to whoever asks.
+/// Returns what a target has written to its console. Chromium tells it again to every new session.
 async fn console(browser: &mut RawClient, target: &str) -> String {
     let session = browser.attach(target).await;
     let enable = json!({ "id": 2, "sessionId": session, "method": "Runtime.enable" });

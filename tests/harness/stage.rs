@@ -20,7 +20,7 @@ use crate::evidence::Evidence;
 use crate::machine::{Home, until_none_is_left};
 use crate::network::{Site, free_port};
 
-/// Everything a test needs, all of it real.
+/// The stage of a test: all programs that it needs, all of them real.
 #[derive(Debug)]
 pub struct Stage {
     evidence: Evidence,
@@ -43,7 +43,7 @@ impl Stage {
         stage
     }
 
-    /// As [`Stage::new`], with the tab in front under control.
+    /// Works like [`Stage::new`], with the tab in front under control.
     pub async fn with_controlled_tab() -> Self {
         let stage = Self::new().await;
         stage.control_tab().await;
@@ -55,32 +55,33 @@ impl Stage {
         Self::set_up(&[], false, true).await
     }
 
-    /// As [`Stage::new`], with an extension that has no key, as one is that was loaded by hand.
+    /// Works like [`Stage::new`], with an extension that has no key, as one is that was loaded by hand.
     pub async fn unpaired() -> Self {
         let stage = Self::unpaired_without_relay().await.with_relay().await;
         stage.status_when("the extension to connect", |status| status.connected).await;
         stage
     }
 
-    /// As [`Stage::without_relay`], with an extension that has no key, and so talks to relays that
-    /// cannot prove themselves.
+    /// Works like [`Stage::without_relay`], with an extension that has no key, and so talks to relays
+    /// that cannot prove themselves.
     pub async fn unpaired_without_relay() -> Self {
         Self::set_up(&[], false, false).await
     }
 
-    /// As [`Stage::new`], with a window on a screen.
+    /// Works like [`Stage::new`], with a window on a screen.
     pub async fn on_a_screen() -> Self {
         let stage = Self::set_up(&[], true, true).await.with_relay().await;
         stage.status_when("the extension to connect", |status| status.connected).await;
         stage
     }
 
-    /// As [`Stage::new`], in a browser that has an extension of `tests/fixtures/extensions` too.
+    /// Works like [`Stage::new`], in a browser that has an extension of `tests/fixtures/extensions`
+    /// too.
     pub async fn beside_extension(name: &str) -> Self {
         Self::beside_extension_as(name, RelayOptions::default()).await
     }
 
-    /// As [`Stage::beside_extension`], with options of the test's own for the relay.
+    /// Works like [`Stage::beside_extension`], with options of the test's own for the relay.
     pub async fn beside_extension_as(name: &str, options: RelayOptions) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/extensions").join(name);
         let mut stage = Self::set_up(&[folder], false, true).await;
@@ -89,7 +90,7 @@ impl Stage {
         stage
     }
 
-    /// As [`Stage::new`], with a relay that wants a separate window.
+    /// Works like [`Stage::new`], with a relay that wants a separate window.
     pub async fn with_separate_window() -> Self {
         let mut stage = Self::without_relay().await;
         stage.start_relay_with(true).await;
@@ -97,7 +98,7 @@ impl Stage {
         stage
     }
 
-    /// As [`Stage::with_controlled_tab`], with a relay that wants a token.
+    /// Works like [`Stage::with_controlled_tab`], with a relay that wants a token.
     pub async fn with_token(token: &str) -> Self {
         let mut stage = Self::without_relay().await;
         let token = Some(Token::new(token));

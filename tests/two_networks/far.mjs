@@ -1,4 +1,4 @@
-// What a second machine can do with a relay, and what it cannot.
+// The requests that a second machine may send to a relay, and those that are refused.
 import { execFileSync } from 'node:child_process';
 import { chromium } from 'playwright-core';
 import WebSocket from 'ws';

@@ -1,7 +1,8 @@
-//! Which tabs are controlled: taken, given back, taken back, and shown as such in the toolbar.
+//! Controls tabs: takes them, gives them back, takes them again, and shows their state in the
+//! toolbar.
 //!
-//! Files here change tabs and their sessions, and tell the relay of it. What the relay asks of a tab is in
-//! `commands/`.
+//! Files here change tabs and their sessions, and tell the relay of it. The relay's commands for tabs
+//! are in `commands/`.
 
 mod attach;
 mod groups;

@@ -124,7 +124,7 @@ async fn give(handshake: &Handshake) -> Result<GivenKey, JsValue> {
             "the relay does not know this code: it is good once, for ten minutes"
         }
         ProofFailure::NoProof => {
-            "what answers at the relay's port cannot prove that it knows this code"
+            "the program at the relay's port cannot prove that it knows this code"
         }
     })?;
     handshake.socket.send_with_str(&String::from(answer))?;

@@ -1,4 +1,4 @@
-//! Who waits for an answer.
+//! The asker: the client session that waits for the reply to a command.
 
 use shared_protocol::RequestId;
 

@@ -1,6 +1,7 @@
-//! What a browser would answer and a tab's debugger does not know: cookies, storage, downloads,
-//! permissions and windows of the user's own profile. Each file asks the extension through `requests`
-//! and limits what a client sees of the profile. What clients share of one target is in `sharing`.
+//! The commands that a whole browser would answer and a tab's debugger does not know: cookies,
+//! storage, downloads, permissions and windows of the user's own profile. Each file asks the
+//! extension through `requests` and limits what a client sees of the profile. State that clients
+//! share on one target is in `sharing`.
 
 pub(crate) mod cookies;
 pub(crate) mod downloads;

@@ -1,4 +1,4 @@
-//! What the shell must do.
+//! Effects: the work that the machine gives to the shell.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::cdp::Frame;
 use crate::cdp::payload::RelayMessage;
 use crate::ids::{ClientId, ConnectionId};
 
-/// What the shell must do now, in order.
+/// Work for the shell. Effects are performed in order.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Effect {
@@ -24,9 +24,10 @@ pub enum Effect {
 /// A file that a client wants.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WantedCopy {
-    /// Where it is to be.
+    /// The path at which the copy is to be.
     pub to: PathBuf,
-    /// Whether it has to have this very name. Otherwise one close to it will do, if it is taken.
+    /// True if the copy must have exactly this name. Otherwise a similar name will do if this one is
+    /// taken.
     pub is_exact: bool,
     /// The folders that it has to be in, if the client is confined.
     pub inside: Option<Vec<PathBuf>>,
@@ -36,10 +37,10 @@ pub struct WantedCopy {
 /// fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportedFile {
-    /// Where it is said to be.
+    /// The path at which the file is, according to the extension.
     pub path: PathBuf,
-    /// How long ago the download can have begun.
+    /// The longest time for which the download can have been running.
     pub age: Duration,
-    /// How many bytes have come.
+    /// The number of bytes that have come.
     pub size: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! What names connections, clients and their sessions.
+//! The ids of connections, clients and their sessions.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What happened outside.
+//! Inputs: events outside of which the shell tells the machine.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::cdp::{Command, Error};
 use crate::confinement::Confinement;
 use crate::ids::{ClientId, ConnectionId};
 
-/// What happened outside.
+/// An event outside, told to the machine.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Input {
@@ -18,7 +18,7 @@ pub enum Input {
         connection: ConnectionId,
         hello: ExtensionHello,
         user_agent: String,
-        /// Whether it has shown that it has a key of this user's.
+        /// True if the extension has shown that it has a key of this user's.
         proven: bool,
     },
     ExtensionSent {
@@ -44,11 +44,11 @@ pub enum Input {
     ClientDisconnected {
         client: ClientId,
     },
-    /// What came of [`CopyDownload`](crate::Effect::CopyDownload).
+    /// The end of [`CopyDownload`](crate::Effect::CopyDownload), with its outcome.
     DownloadCopied {
         connection: ConnectionId,
         guid: String,
-        /// For each place where the file was wanted, where it is.
+        /// The path of the copy for each path that was wanted.
         outcome: Result<BTreeMap<PathBuf, PathBuf>, String>,
     },
     /// [`SendToExtension`](crate::Effect::SendToExtension) found no room for a command.
@@ -65,7 +65,7 @@ pub enum Input {
     DeadlinePassed,
 }
 
-/// What a client says of itself when it connects.
+/// A client's own statements when it connects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientHello {
     /// The name that it chose in its URL.
@@ -74,7 +74,8 @@ pub struct ClientHello {
     pub extension: Option<String>,
     /// The one page that it wants to talk to, instead of the browser.
     pub page: Option<TargetId>,
-    /// Whether its tabs go to a window of their own; as the relay has it when it does not say.
+    /// True if the client's tabs go to a window of their own; `None` leaves it to the relay's
+    /// setting.
     pub separate_window: Option<bool>,
     /// The files that it may have the browser open; all when `None`.
     pub confinement: Option<Confinement>,

@@ -53,7 +53,7 @@ pub struct Relay {
     /// The target id of the browser that the relay pretends to be.
     browser_id: TargetId,
     policy: Policy,
-    /// Whether extensions can prove themselves: then only those that have are believed about files.
+    /// True if extensions can prove themselves. Then only proven extensions are believed about files.
     requires_pairing: bool,
     extensions: Extensions,
     clients: Clients,
@@ -63,9 +63,9 @@ pub struct Relay {
     tabs_named: u32,
     sessions_named: u64,
     revision: u64,
-    /// Whether something has come or gone that decides where Chrome attaches to children.
+    /// True if something has come or gone that decides where Chrome attaches to children.
     children_changed: bool,
-    /// Whether a tab has come, gone or moved on, which decides where permissions count.
+    /// True if a tab has come, gone or navigated, which decides where permissions count.
     tabs_changed: bool,
 }
 

@@ -1,34 +1,34 @@
-//! What the user lets clients do.
+//! The policy: the user's limits for clients.
 
-/// What the user lets clients do beyond driving tabs.
+/// The user's settings that say what clients may do beyond driving tabs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// Whether tabs that clients open go to a window of their own.
+    /// True if tabs that clients open go to a window of their own.
     pub separate_window: bool,
-    /// Whether a client that finds no tab gets one.
+    /// True if a client that finds no tab gets one.
     pub opens_first_tab: bool,
-    /// Whether clients may bring tabs to the front.
+    /// True if clients may bring tabs to the front.
     pub may_focus: bool,
-    /// Whether clients see and clear the cookies and caches of the whole profile.
+    /// True if clients see and clear the cookies and caches of the whole profile.
     pub whole_profile: bool,
-    /// What agents may let pages do.
+    /// The permissions that agents may give to pages.
     pub agents_may: AgentsMay,
 }
 
-/// What agents may let pages do with the user's devices. Without it, a page that talks an agent into
-/// something could listen.
+/// The permissions for the user's devices that agents may give to pages. Without this limit, a page
+/// that talks an agent into something could listen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AgentsMay {
-    /// See.
+    /// True if pages may use the camera.
     pub camera: bool,
-    /// Listen.
+    /// True if pages may use the microphone.
     pub microphone: bool,
-    /// Read what the user has copied.
+    /// True if pages may read the clipboard.
     pub clipboard_read: bool,
 }
 
 impl AgentsMay {
-    /// As `--agents-may` names them.
+    /// Returns the names that `--agents-may` uses.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let Self { camera, microphone, clipboard_read } = self;
         let all =

@@ -1,8 +1,8 @@
 //! One Chrome session, many client sessions: one file for each thing that they share. Each file has
-//! the same anatomy: `x_command` combines what a session asks for with what the others want, `x_event`
-//! follows what Chrome tells, `x_refused` restores the earlier value when Chrome refuses the new one, and
-//! `release_x` gives up what a session wanted when it ends. What a session wants is kept in the session
-//! itself; what Chrome has been told is in [`target_state::TargetState`].
+//! the same anatomy: `x_command` combines a session's request with those of the others, `x_event`
+//! follows Chrome's events, `x_refused` restores the earlier value when Chrome refuses the new one,
+//! and `release_x` gives up a session's share when it ends. A session's own wants are kept in the
+//! session; the state that Chrome was told is in [`target_state::TargetState`].
 
 pub(crate) mod breakpoints;
 pub(crate) mod dialogs;

@@ -1,4 +1,4 @@
-//! What the relay tells about itself over HTTP, derived from its state on demand.
+//! The relay's status as HTTP reports it, derived from its state on demand.
 
 use shared_protocol::http::{
     ClientEntry, ExtensionEntry, ExtensionStatus, ExtensionsStatus, PageEntry, PagesStatus,
@@ -117,7 +117,7 @@ impl Relay {
         extension.map(Extension::warnings).unwrap_or_default()
     }
 
-    /// Every controlled page of every extension.
+    /// Returns every controlled page of every extension.
     pub fn pages(&self) -> impl Iterator<Item = &TargetInfo> {
         self.extensions
             .connected()

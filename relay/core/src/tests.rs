@@ -159,7 +159,7 @@ fn info(target: &str) -> Value {
 fn attached(parent: Option<&str>, session: &str, target: &str) -> Effect {
     let params =
         json!({ "sessionId": session, "targetInfo": info(target), "waitingForDebugger": false });
-    // In the order of the wire, which `json!` does not keep.
+    // The order of the keys is that of the wire, which `json!` does not keep.
     let params: shared_protocol::AttachedToTarget<Payload> =
         serde_json::from_str(&params.to_string()).unwrap();
     send(parent, "Target.attachedToTarget", Payload::of(&params))

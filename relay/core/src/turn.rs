@@ -1,4 +1,4 @@
-//! One turn of the machine: when it happens, and what comes out of it.
+//! One turn of the machine: its time, and the effects that it collects.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What is asked of an executor and what it answers, in this process and over HTTP.
+//! The requests to an executor and its answers, in this process and over HTTP.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::{DEFAULT_TIMEOUT, MAX_CODE, MAX_TIMEOUT};
 
-/// How long a session's name may be: it is a folder's name, too.
+/// The longest name of a session: it is a folder's name, too.
 const MAX_NAME: usize = 40;
 
 /// The name of a session: a number, or what an agent chose.
@@ -32,7 +32,7 @@ pub struct NewSession {
     pub browser: Option<String>,
     /// The folder of the `playwright-core` that it uses.
     pub playwright: Option<PathBuf>,
-    /// Whether its tabs go to a window of their own; as the relay's mode is when `None`.
+    /// True if the session's tabs go to a window of their own; `None` leaves it to the relay's mode.
     pub separate_window: Option<bool>,
 }
 
@@ -42,25 +42,25 @@ pub struct NewSession {
 pub struct Execute {
     /// JavaScript.
     pub code: String,
-    /// How long it may take, in milliseconds.
+    /// The time that the call may take, in milliseconds.
     pub timeout: Option<u64>,
     /// The browser to which the session is bound, if the call makes it.
     pub browser: Option<String>,
     /// The folder of the `playwright-core` to use, if the call makes the session.
     pub playwright: Option<PathBuf>,
-    /// Where the session's tabs go, if the call makes it.
+    /// True if the session's tabs go to a window of their own, if this call makes the session.
     pub separate_window: Option<bool>,
 }
 
-/// What came of it.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outcome {
-    /// In which session.
+    /// The session in which the code ran.
     pub session: SessionName,
-    /// Whether the code threw, was stopped, or was not run at all.
+    /// True if the code threw, was stopped, or was not run at all.
     pub failed: bool,
-    /// What the relay has to say beside it. Apart from the text, in which a page may say anything.
+    /// The relay's own remarks. They are kept apart from the text, in which a page may say anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Console output, and the value or the error.
@@ -71,13 +71,13 @@ pub struct Outcome {
     /// The session's folder, the working directory of its code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// Whether the session began with this call, and nobody has been told.
+    /// True if the session began with this call, and nobody has been told.
     #[serde(default)]
     pub is_fresh: bool,
-    /// Whether it did, and an earlier relay had a session of this name.
+    /// True if the session began with this call, and an earlier relay had a session of this name.
     #[serde(skip)]
     pub(crate) is_resumed: bool,
-    /// Whether the session goes on from here.
+    /// True if the session keeps its state after this call.
     #[serde(default)]
     pub has_state: bool,
 }
@@ -96,13 +96,13 @@ pub struct Image {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionInfo {
-    /// Its name.
+    /// The session's name.
     pub id: SessionName,
     /// The browser that it is bound to.
     pub browser: Option<String>,
-    /// Whether it has a sandbox; it gets one with its first call.
+    /// True if the session has a sandbox; it gets one with its first call.
     pub is_running: bool,
-    /// Its folder.
+    /// The session's folder.
     pub folder: PathBuf,
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct Sessions {
     pub(crate) sessions: Vec<SessionInfo>,
 }
 
-/// Whether there was a session to be ended.
+/// The answer to the end of a session: says if there was one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Deleted {
     pub(crate) deleted: bool,
@@ -123,7 +123,7 @@ impl SessionName {
         Self(number.to_string())
     }
 
-    /// One that no other agent has.
+    /// Makes a name that no other agent has.
     #[must_use]
     pub fn unique() -> Self {
         // Without the system's random numbers, the process has to do.
@@ -131,7 +131,7 @@ impl SessionName {
         Self(format!("agent-{random:08x}"))
     }
 
-    /// As text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -139,7 +139,7 @@ impl SessionName {
 }
 
 impl Default for SessionName {
-    /// The session of whoever names none and has none of its own.
+    /// The session for callers that name none and have none of their own.
     fn default() -> Self {
         Self("default".to_owned())
     }
@@ -178,7 +178,7 @@ impl fmt::Display for SessionName {
 }
 
 impl Execute {
-    /// How long the code may run.
+    /// Returns the time for which the code may run.
     #[must_use]
     pub fn limit(&self) -> Duration {
         self.timeout.map_or(DEFAULT_TIMEOUT, Duration::from_millis)

@@ -1,4 +1,4 @@
-//! Whether there is a browser for an agent, and what to do if not.
+//! Finds a browser for an agent, and tells the agent what to do if there is none.
 
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use crate::event_loop::handle::RelayHandle;
 use relay_core::Relay;
 use relay_core::choice::NoChoice;
 
-/// The extension looks for the relay once a second; a service worker that is waking takes a little longer.
+/// The extension looks for the relay once a second; a service worker that is waking takes a little
+/// longer.
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(5);
 
 const NOBODY: &str = "no browser is connected\n\n\
@@ -62,20 +63,21 @@ impl Browsers {
         }
     }
 
-    /// What names the browser that would be used, over all its connections.
+    /// Returns the stable key of the browser that would be used, which names it over all its
+    /// connections.
     pub(crate) async fn lasting_key(&self, wanted: Option<&str>) -> Option<String> {
         let wanted = wanted.map(str::to_owned);
         self.handle.query(move |relay| relay.lasting_key(wanted.as_deref())).await.flatten()
     }
 
-    /// What somebody has asked for that the browser's extension is too old for.
+    /// Returns warnings about requests for which the browser's extension is too old.
     pub(crate) async fn warnings(&self, wanted: Option<&str>) -> Vec<String> {
         let wanted = wanted.map(str::to_owned);
         let warnings = self.handle.query(move |relay| relay.warnings(wanted.as_deref())).await;
         warnings.unwrap_or_default()
     }
 
-    /// Whether it is there; `None` when the relay ends.
+    /// Looks for the browser; `None` when the relay ends.
     async fn find(&self, wanted: Option<&str>) -> Option<Choice> {
         let wanted = wanted.map(str::to_owned);
         let look = move |relay: &Relay| match wanted.as_deref() {

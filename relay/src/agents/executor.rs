@@ -18,17 +18,17 @@ use super::sandbox::environment::{RelayPorts, SandboxEnvironment};
 use super::session::Session;
 use crate::boundary::{AgentsNetwork, SandboxMode};
 
-/// Where an executor keeps its files, and what it runs.
+/// The folders and programs of an executor.
 #[derive(Debug, Clone, Default)]
 pub struct ExecutorOptions {
-    /// For sessions' folders and the installed Playwright; `~/.playwriter` by default.
+    /// The folder for sessions' folders and the installed Playwright; `~/.playwriter` by default.
     pub folder: Option<PathBuf>,
     /// The `playwright-core` to use, when the caller names none.
     pub playwright: Option<PathBuf>,
     /// A `playwriter` program of this version, which puts code behind a boundary that the system keeps.
     /// It is opened when the relay starts. Without one, JavaScript alone keeps code in.
     pub launcher: Option<PathBuf>,
-    /// Whether code is run where the system cannot keep the boundary.
+    /// The rule for running code where the system cannot enforce the boundary.
     pub sandbox: SandboxMode,
     /// The servers that code may connect to by itself.
     pub network: AgentsNetwork,
@@ -84,8 +84,8 @@ impl Executor {
 
     /// Runs code in a session, which is made if there is none of this name.
     ///
-    /// A task of its own: whoever asked may hang up, by dropping this, and the sandbox's answer must be
-    /// read all the same.
+    /// Runs in a task of its own: the caller may hang up, by dropping this, and the sandbox's answer
+    /// must be read all the same.
     pub(crate) async fn execute(&self, name: &SessionName, request: Execute) -> Outcome {
         let executor = self.clone();
         let session = name.clone();

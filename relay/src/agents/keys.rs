@@ -22,11 +22,11 @@ struct Issued {
     confinement: Confinement,
     /// The browser that its session stays with.
     browser: Option<String>,
-    /// For each socket that may be open.
+    /// The permits for sockets: one for each that may be open.
     sockets: Arc<Semaphore>,
 }
 
-/// What came of a look at what somebody shows.
+/// The result of checking the headers of a request for a key.
 #[derive(Debug)]
 pub(crate) enum Shown {
     Nothing,
@@ -35,7 +35,7 @@ pub(crate) enum Shown {
     Key(Entry),
 }
 
-/// What a key opens: a socket, for as long as this is kept.
+/// The right to one socket, which a key gives and which lasts until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) confinement: Confinement,
@@ -52,7 +52,7 @@ pub(super) struct Key {
 }
 
 impl Keys {
-    /// What is allowed to whoever shows this.
+    /// Checks the headers of a request for a key, and returns the rights that the key gives.
     pub(crate) fn shown(&self, headers: &HeaderMap) -> Shown {
         let keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(issued) = keys.iter().find(|issued| issued.token.is_shown(headers, "")) else {

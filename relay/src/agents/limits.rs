@@ -1,69 +1,70 @@
-//! How much agents' code may take.
+//! The limits of agents' code.
 
 use std::time::Duration;
 
-/// How long code may run when the caller does not say.
+/// The time for which code may run when the caller does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long code may run at most.
+/// The longest time for which code may run.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How many sessions may be open at once; each may have a process.
+/// The largest number of sessions that may be open at once; each may have a process.
 pub const MAX_SESSIONS: usize = 32;
 
-/// How long nobody must have used a session before its sandbox is ended, and it makes room for another.
+/// The time for which nobody must have used a session before its sandbox is ended, and the session
+/// makes room for another.
 pub(super) const IDLE_LIMIT: Duration = Duration::from_secs(30 * 60);
 
-/// How many calls may wait for their turn in one session.
+/// The largest number of calls that may wait for their turn in one session.
 pub(super) const MAX_WAITING: usize = 16;
 
-/// How long code may be, in bytes.
+/// The largest size of code, in bytes.
 pub const MAX_CODE: usize = 1024 * 1024;
 
-/// How long an answer of a sandbox may be, in bytes: 8 MiB of images as text, and the text.
+/// The largest size of a sandbox's answer, in bytes: 8 MiB of images as text, and the text.
 pub(super) const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// What JavaScript objects may take, in MiB.
+/// The memory that JavaScript objects may take, in MiB.
 pub(super) const HEAP_MIB: u64 = 512;
 
-/// What a sandbox may take in all, buffers too, in MiB.
+/// The memory that a sandbox may take in all, buffers too, in MiB.
 pub(super) const DATA_MIB: u64 = 1024;
 
-/// How long a file may be that a sandbox writes, in MiB.
+/// The largest size of a file that a sandbox writes, in MiB.
 pub(super) const FILE_MIB: u64 = 1024;
 
-/// How many files and sockets a sandbox may have open.
+/// The largest number of files and sockets that a sandbox may have open.
 pub(super) const OPEN_FILES: u64 = 256;
 
-/// How many sockets one sandbox may have open at the relay: twice as many as the CDP connections that
-/// it may have, since those that ended may not have closed yet.
+/// The largest number of sockets that one sandbox may have open at the relay: twice as many as its
+/// CDP connections, since sockets of connections that ended may not have closed yet.
 pub(crate) const MAX_SOCKETS: usize = 8;
 
-/// How long a sandbox may take to start and to load Playwright.
+/// The time in which a sandbox must start and load Playwright.
 pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a sandbox that waits may take to answer at all: what earlier code left behind may block it.
+/// The time in which a sandbox that waits must answer at all: earlier code may still block it.
 pub(super) const RECEIVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often sandboxes that wait are looked at, and how long they may take to answer then. Nobody waits
-/// for that, and a machine may be busy.
+/// The interval at which waiting sandboxes are checked, and the time in which they must answer a
+/// check. Nobody waits for that answer, and a machine may be busy.
 pub(super) const PING_INTERVAL: Duration = Duration::from_secs(10);
 pub(super) const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long code may go on after nobody wants its answer any more, and it has been told.
+/// The time for which code may go on after its answer is not wanted any more and it was told to stop.
 pub(super) const CANCEL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long a sandbox may take to connect to the browser.
+/// The time in which a sandbox must connect to the browser.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a sandbox may take to be gone after it was told to.
+/// The time in which a sandbox must exit after it was told to.
 pub(super) const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long `npm` may take to install Playwright.
+/// The time that `npm` may take to install Playwright.
 pub(super) const INSTALL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How long a call may take in all, for whoever waits for it from outside: those before it in its
-/// session are not counted.
+/// Returns the longest time that a call may take for a caller outside the relay. Earlier calls in the
+/// same session are not counted.
 #[must_use]
 pub fn longest(timeout: Duration) -> Duration {
     INSTALL_TIMEOUT + START_TIMEOUT + CONNECT_TIMEOUT + timeout

@@ -1,27 +1,27 @@
-//! What agents are told when there is no answer from their code.
+//! The texts that agents get when there is no answer from their code.
 
 use std::time::Duration;
 
 use super::api::{Outcome, SessionName};
 use super::limits::{DATA_MIB, HEAP_MIB};
 
-/// Told whenever a session has lost what it knew.
+/// The remark whenever a session has lost its state.
 const EMPTY_STATE: &str =
     "the session starts again with an empty `state`; the tabs are as they were";
 
-/// Told when that happened between two calls.
+/// The remark when that happened between two calls.
 const BEGUN_AFRESH: &str = "the session has begun afresh since the last call: `state` was empty";
 
-/// How a session lost its sandbox between two calls.
+/// The reason for which a session lost its sandbox between two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LostReason {
-    /// It ended by itself, or made no sense.
+    /// The sandbox ended by itself, or sent something that makes no sense.
     Ended,
     /// Earlier code blocked it.
     Blocked,
     /// A call was cancelled and did not stop.
     Cancelled,
-    /// Nobody had used it for long.
+    /// The session had not been used for long.
     Forgotten,
 }
 
@@ -36,20 +36,20 @@ impl LostReason {
     }
 }
 
-/// Why a sandbox is no more.
+/// The reason why a sandbox is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ExitReason {
-    /// It was killed because the code overran.
+    /// The sandbox was killed because the code overran.
     Overran(Duration),
-    /// It was killed before it took the code: earlier code blocked it.
+    /// The sandbox was killed before it took the code: earlier code blocked it.
     Blocked,
-    /// It was killed because nobody wanted the answer, and the code did not stop.
+    /// The sandbox was killed because nobody wanted the answer, and the code did not stop.
     Cancelled,
-    /// It did not start, or did not connect to the browser, in time.
+    /// The sandbox did not start, or did not connect to the browser, in time.
     TooSlow(&'static str),
-    /// It ended by itself.
+    /// The sandbox ended by itself.
     Ended { code: Option<i32>, last_words: String },
-    /// It said what no sandbox says.
+    /// The sandbox sent something that no sandbox sends.
     Nonsense(&'static str),
     /// The relay ends, or the session does.
     Closing,

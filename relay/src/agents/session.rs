@@ -29,7 +29,7 @@ pub(super) struct Session {
     /// Counts resets: a sandbox that runs code is told by a change.
     resets: watch::Sender<u64>,
     waiting: AtomicUsize,
-    /// When its last call ended.
+    /// The time at which the last call ended.
     last_used: watch::Sender<Instant>,
     /// The warnings that have been passed on.
     told: std::sync::Mutex<BTreeSet<String>>,
@@ -38,9 +38,9 @@ pub(super) struct Session {
 /// The browser that a session stays with.
 #[derive(Debug, Default)]
 struct Binding {
-    /// As a caller named it.
+    /// The browser, as a caller named it.
     chosen: Option<String>,
-    /// Its lasting name, once it has been used.
+    /// The browser's stable key, once the browser has been used.
     key: Option<String>,
 }
 
@@ -55,7 +55,7 @@ struct Call<'a> {
 struct Slot {
     sandbox: Option<Sandbox>,
     lost: Option<LostReason>,
-    /// Whether an earlier relay had a session of this name, which left its folder.
+    /// True if an earlier relay had a session of this name, which left its folder.
     has_past: bool,
 }
 
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    /// For how long nobody has used it; `None` while somebody does.
+    /// Returns the time for which nobody has used the session; `None` while somebody does.
     pub(super) fn idle(&self) -> Option<Duration> {
         let is_used = self.waiting.load(Ordering::Relaxed) > 0;
         (!is_used).then(|| self.last_used.borrow().elapsed())
@@ -153,7 +153,7 @@ impl Session {
         self.binding.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs code when those before it have run, unless whoever asked hangs up.
+    /// Runs code after the calls before it, unless the caller hangs up.
     pub(super) async fn execute(&self, request: Execute, hung_up: &CancellationToken) -> Outcome {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
             self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -189,7 +189,7 @@ impl Session {
         if let Some(sandbox) = slot.sandbox.take_if(|_| !call.hung_up.is_cancelled()) {
             match self.call(sandbox, slot, call, resets).await {
                 Ok(outcome) => return outcome,
-                // It was lost between the calls, so the code has not been run.
+                // The sandbox was lost between the calls, so the code has not been run.
                 Err(CallAborted { had_received: false, reason: ExitReason::Blocked, .. }) => {
                     slot.lost = Some(LostReason::Blocked);
                 }
@@ -199,7 +199,7 @@ impl Session {
                     ..
                 }) => slot.lost = Some(LostReason::Ended),
                 Err(CallAborted { reason, said, .. }) => {
-                    // Nobody hears of it now.
+                    // A cancelled call has no reader any more, so the next call is told.
                     slot.lost = (reason == ExitReason::Cancelled).then_some(LostReason::Cancelled);
                     return self.lost_call(&reason).after(&said);
                 }
@@ -270,7 +270,7 @@ impl Session {
     }
 
     fn lost_call(&self, reason: &ExitReason) -> Outcome {
-        tracing::info!(session = %self.name, ?reason, "a session's worker is gone");
+        tracing::info!(session = %self.name, ?reason, "the sandbox of a session is gone");
         Outcome::failure(&self.name, reason.describe())
     }
 
@@ -290,7 +290,7 @@ impl Session {
     /// Ends a sandbox that nobody needs, or that something blocks: it would take a core for ever.
     pub(super) async fn look_after(&self) {
         let mut resets = self.resets.subscribe();
-        // One that is called is looked after by the call.
+        // A session that runs a call is checked by that call.
         let Ok(mut slot) = self.slot.try_lock() else { return };
         let Some(mut sandbox) = slot.sandbox.take() else { return };
         let lost = match self.idle() {
@@ -304,11 +304,11 @@ impl Session {
                     }
                     Some(LostReason::Blocked)
                 }
-                // Whoever resets it need not wait until it is known to be blocked.
+                // A caller that resets the session need not wait until it is known to be blocked.
                 _ = resets.changed() => None,
             },
         };
-        tracing::info!(session = %self.name, ?lost, "ended a worker that waited");
+        tracing::info!(session = %self.name, ?lost, "ended an idle sandbox");
         sandbox.end().await;
         slot.lost = lost;
         self.is_running.store(false, Ordering::Relaxed);

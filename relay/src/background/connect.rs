@@ -1,4 +1,5 @@
-//! From nothing to something that a CDP client can connect to.
+//! Connects: starts a relay if none runs, waits for a browser, and returns the address for a CDP
+//! client.
 
 use std::time::Duration;
 
@@ -12,26 +13,26 @@ use super::{PersistentRelayOptions, RelayServerError, ensure_persistent_relay, v
 use crate::client::{Client, Endpoint};
 use crate::trust::Token;
 
-/// How often the extensions are looked at.
+/// The interval at which the list of extensions is polled.
 const EXTENSION_POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How to connect.
+/// The options of a connection.
 #[derive(Debug, Clone)]
 pub struct ConnectOptions {
-    /// Where the relay listens on this machine.
+    /// The relay's port on this machine.
     pub port: u16,
     /// A relay elsewhere, which is used as it is.
     pub remote: Option<Endpoint>,
-    /// What the relay must be shown.
+    /// The token that the relay wants.
     pub token: Option<Token>,
-    /// How long the extension may take.
+    /// The time that the extension may take.
     pub timeout: Duration,
-    /// Whether the tabs that this client opens go to a window of their own; as the relay's mode is
-    /// when `None`.
+    /// True if the tabs that this client opens go to a window of their own; `None` leaves it to the
+    /// relay's mode.
     pub separate_window: Option<bool>,
-    /// Which of several browsers, by extension id or stable key.
+    /// The wanted browser out of several, by extension id or stable key.
     pub browser: Option<String>,
-    /// How to start a relay, if none runs. Port and token are those above.
+    /// The options for starting a relay, if none runs. Port and token are those above.
     pub relay: PersistentRelayOptions,
 }
 
@@ -52,13 +53,13 @@ impl Default for ConnectOptions {
 /// A browser that waits for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
-    /// Where a CDP client connects. It carries the token, if there is one.
+    /// The address for a CDP client. It carries the token, if there is one.
     pub cdp_url: String,
-    /// Whether the relay was started by this call.
+    /// True if this call started the relay.
     pub started: bool,
     /// The relay's version.
     pub version: String,
-    /// How many tabs can be driven.
+    /// The number of tabs that can be driven.
     pub page_count: usize,
 }
 
@@ -119,7 +120,7 @@ impl Connection {
 ///
 /// # Errors
 ///
-/// As [`ensure_persistent_relay`]; [`RelayServerError::ExtensionNotConnected`],
+/// Works like [`ensure_persistent_relay`]; [`RelayServerError::ExtensionNotConnected`],
 /// [`RelayServerError::NoTab`] or [`RelayServerError::WhichBrowser`] when the browser that is meant
 /// did not come in time.
 pub async fn connect_to_playwriter(
@@ -187,7 +188,7 @@ fn which(port: u16, entries: &[&ExtensionEntry]) -> RelayServerError {
     RelayServerError::WhichBrowser { port, choices: choices.join(", ") }
 }
 
-/// Where a CDP client connects.
+/// Returns the address to which a CDP client connects.
 ///
 /// ```
 /// use relay::client::Endpoint;

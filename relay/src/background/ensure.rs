@@ -1,4 +1,4 @@
-//! One relay, whoever asks, however many at once.
+//! Ensures that one relay runs, however many programs ask at once.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use shared_protocol::DEFAULT_PORT;
 use shared_protocol::http::{self, RelayStatus, WindowModeChange};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::handover::{heir, successor};
+use super::handover::{restart_options, successor_options};
 use super::lock::Lock;
 use super::stop::ask_to_stop;
 use super::{RelayServerError, folder_of, log_file, spawn};
@@ -19,22 +19,22 @@ use crate::start_error::StartError;
 use crate::system::folders::make_folder;
 use crate::trust::Token;
 
-/// How often a relay that is starting or stopping is looked at.
+/// The interval at which a relay that is starting or stopping is polled.
 pub(crate) const RELAY_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A relay that is just closing takes connections and drops them.
 const CLOSING_RELAY_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What relay is wanted.
+/// The wanted relay and its settings.
 #[derive(Debug, Clone)]
 pub struct PersistentRelayOptions {
-    /// Where it listens on this machine.
+    /// The port on this machine at which the relay listens.
     pub port: u16,
-    /// How long it may take until it answers.
+    /// The time in which the relay must answer.
     pub timeout: Duration,
     /// The window mode; whatever it has, or beside the user's tabs, when `None`.
     pub separate_window: Option<bool>,
-    /// What programs must show to it, and what a running one is shown.
+    /// The token that programs must show to the relay, and that a running relay is shown.
     pub token: Option<Token>,
     /// More arguments for `playwriter serve`, if it has to be started. One that comes in the place of
     /// an older relay, or of one that was killed, keeps what that was told, but for these.
@@ -74,16 +74,16 @@ impl PersistentRelayOptions {
 /// A relay that runs in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersistentRelay {
-    /// Whether it was started by this call.
+    /// True if this call started the relay.
     pub started: bool,
-    /// Its version; perhaps newer than this library's if it was there already, and older if a browser
+    /// The version; perhaps newer than this library's if it was there already, and older if a browser
     /// would end with it.
     pub version: String,
-    /// Where it listens on this machine.
+    /// The port on this machine at which the relay listens.
     pub port: u16,
 }
 
-/// Who has the port.
+/// The owner of the port.
 enum Found {
     Nobody,
     Usable(String),
@@ -139,7 +139,7 @@ pub async fn ensure_persistent_relay(
 
 async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, RelayServerError> {
     let port = options.port;
-    // In the environment of the new process, an empty one would count as none.
+    // In the environment of the new process, an empty token would count as none.
     if options.token.as_ref().is_some_and(|token| !token.is_usable()) {
         return Err(RelayServerError::Start { port, source: StartError::UnusableToken });
     }
@@ -160,14 +160,14 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
             return Ok(running(version));
         }
         Found::Older(version) => {
-            // What can fail comes before anything is stopped.
+            // Everything that can fail comes before the running relay is stopped.
             let program = spawn::program(options, &log).await?;
-            let options = successor(options, version, &folder).await?;
+            let options = successor_options(options, version, &folder).await?;
             ask_to_stop(port, &folder).await?;
             (program, options)
         }
         Found::Nobody => {
-            let options = heir(options, &folder)?;
+            let options = restart_options(options, &folder)?;
             (spawn::program(&options, &log).await?, options)
         }
     };
@@ -176,7 +176,7 @@ async fn ensure(options: &PersistentRelayOptions) -> Result<PersistentRelay, Rel
     relay
 }
 
-/// Whether a browser would end with the relay, which nobody expects of one that is replaced.
+/// Returns `true` if a browser would end with the relay. A replacement must not end a browser.
 fn has_browser(port: u16, version: &str, folder: &Path) -> bool {
     RelayRecord::read(folder, port)
         .is_some_and(|record| record.has_browser && record.version == version)
@@ -195,7 +195,7 @@ async fn start(
             return Ok(PersistentRelay { started: true, version, port });
         }
     };
-    // It may have ended because one that was started by hand got the port.
+    // The process may have ended because a relay that was started by hand got the port.
     match look(port, folder).await? {
         Found::Usable(version) => Ok(PersistentRelay { started: false, version, port }),
         Found::Nobody | Found::Older(_) => {

@@ -1,4 +1,4 @@
-//! What can go wrong on the way from nothing to a connected browser.
+//! The errors between starting a relay and reaching a browser.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use crate::client::{ClientError, Endpoint};
 use crate::start_error::StartError;
 
-/// Why there is no relay, or no tab to drive. Each has a port, and a text that begins with what
-/// happened, as `[Playwriter] … (port 19988)`; what to do about it comes after that.
+/// The reason why there is no relay, or no tab to drive. Each has a port, and a text that begins with
+/// what happened, as `[Playwriter] … (port 19988)`; what to do about it comes after that.
 #[derive(Debug, thiserror::Error)]
 pub enum RelayServerError {
-    /// Nobody clicked yet, or no browser with the extension runs.
+    /// No tab was clicked yet, or no browser with the extension runs.
     #[error(
-        "[Playwriter] Extension not connected. Please click the Playwriter extension icon on a Chrome tab. (port {})\n\nhint: it was looked for at {relay}. Without the extension: `playwriter extension install`, or `playwriter browser start` for a browser that has it", relay.port()
+        "[Playwriter] Extension not connected. Please click the Playwriter extension icon on a Chrome tab. (port {})\n\nhint: the relay at {relay} has no extension. If none is installed: `playwriter extension install`, or `playwriter browser start` for a browser that has it", relay.port()
     )]
     ExtensionNotConnected {
-        /// Where it did not come.
+        /// The relay to which no extension connected.
         relay: Endpoint,
     },
     /// The extension is there, and controls nothing.
@@ -23,7 +23,7 @@ pub enum RelayServerError {
         "[Playwriter] The extension controls no tab. Please click the Playwriter extension icon on a Chrome tab. (port {})\n\nhint: the extension is connected to {relay}; the tab whose icon is green is controlled", relay.port()
     )]
     NoTab {
-        /// Where it is connected.
+        /// The relay to which the browser is connected.
         relay: Endpoint,
     },
     /// Several browsers are connected, or none by this name.
@@ -31,29 +31,29 @@ pub enum RelayServerError {
         "[Playwriter] It is not clear which browser is meant. (port {port})\n\nhint: choose one with --browser, one of: {choices}"
     )]
     WhichBrowser {
-        /// Where they are connected.
+        /// The port of the relay to which they are connected.
         port: u16,
-        /// What there is.
+        /// The browsers to choose from.
         choices: String,
     },
     /// The process was started and did not become a relay.
     #[error("[Playwriter] Failed to start relay server. Check logs at: {} (port {port})\n\n{why}\n\nhint: {}", .log.display(), .hint.clone().unwrap_or_else(|| format!("`playwriter serve --port {port}` shows what is in the way")))]
     RelayStart {
-        /// Where it should have listened.
+        /// The port at which the relay should have listened.
         port: u16,
-        /// What it said, or what it failed to do.
+        /// The relay's message, or the step that failed.
         why: String,
-        /// What it said that helps.
+        /// The relay's own hint.
         hint: Option<String>,
-        /// Where it may have said more.
+        /// The log in which there may be more.
         log: PathBuf,
     },
-    /// There is no `playwriter` to start.
+    /// The program `playwriter` is missing.
     #[error(
         "[Playwriter] The program `playwriter` was not found beside this program or on the PATH. (port {port})\n\nhint: install it with `make install` in its source folder, or name it in the options"
     )]
     NoProgram {
-        /// Where the relay should have listened.
+        /// The port at which the relay should have listened.
         port: u16,
     },
     /// The `playwriter` that would be started is older than this library, which would not use it.
@@ -61,11 +61,11 @@ pub enum RelayServerError {
         "[Playwriter] {} is version {version}, older than the library that wants to start it, {wanted}; nothing was stopped or started. (port {port})\n\nhint: install the newer program with `make install` in its source folder, or name another in the options", program.display()
     )]
     OlderProgram {
-        /// Where the relay should have listened.
+        /// The port at which the relay should have listened.
         port: u16,
-        /// Which.
+        /// The program.
         program: PathBuf,
-        /// What it says.
+        /// The version that it reports.
         version: String,
         /// The library's own.
         wanted: &'static str,
@@ -75,15 +75,15 @@ pub enum RelayServerError {
         "[Playwriter] The port is used by another program, which is no playwriter relay. (port {port})\n\nhint: stop that program, or choose another port with --port (or PLAYWRITER_PORT) and in the extension"
     )]
     PortTaken {
-        /// Which.
+        /// The port.
         port: u16,
     },
-    /// Whoever has the port says nothing.
+    /// The program that has the port does not answer.
     #[error(
-        "[Playwriter] What listens there does not answer: a relay that hangs or is very busy, or another program. (port {port})\n\nhint: try again; if it stays so, end the process that `lsof -i :{port}` shows, or choose another port with --port (or PLAYWRITER_PORT) and in the extension"
+        "[Playwriter] The program on the port does not answer: a relay that hangs or is very busy, or another program. (port {port})\n\nhint: try again; if that does not help, end the process that `lsof -i :{port}` shows, or choose another port with --port (or PLAYWRITER_PORT) and in the extension"
     )]
     NoAnswer {
-        /// Which.
+        /// The port.
         port: u16,
     },
     /// A relay of another project has the port. It is not ours to stop.
@@ -91,9 +91,9 @@ pub enum RelayServerError {
         "[Playwriter] The port is used by another playwriter relay, version {version}, which this one does not replace. (port {port})\n\nhint: stop it (the process that `lsof -i :{port}` shows), or choose another port with --port (or PLAYWRITER_PORT) and in the extension"
     )]
     AnotherRelay {
-        /// Where.
+        /// The port.
         port: u16,
-        /// What it says.
+        /// The version that it reports.
         version: String,
     },
     /// A relay of ours that this user did not start, or not with this home folder.
@@ -101,9 +101,9 @@ pub enum RelayServerError {
         "[Playwriter] The relay {version} cannot be stopped from here: it was started by another user, or with another home folder. (port {port})\n\nhint: stop it where it was started, with `playwriter stop` or Ctrl-C"
     )]
     NotYours {
-        /// Where.
+        /// The port.
         port: u16,
-        /// What it says.
+        /// The version that it reports.
         version: String,
     },
     /// An older relay whose token the caller does not have. One without would let others in.
@@ -111,9 +111,9 @@ pub enum RelayServerError {
         "[Playwriter] The relay {version} is older than this program, and is not replaced without its token. (port {port})\n\nhint: set PLAYWRITER_TOKEN to the token that it was started with, or stop it with `playwriter stop`"
     )]
     WantsToken {
-        /// Where.
+        /// The port.
         port: u16,
-        /// What it says.
+        /// The version that it reports.
         version: String,
     },
     /// A relay that wanted a token was killed. One without would let others in.
@@ -121,26 +121,26 @@ pub enum RelayServerError {
         "[Playwriter] The relay wanted a token, and was killed; it is not started again without one. (port {port})\n\nhint: set PLAYWRITER_TOKEN to a secret, or forget that relay and its settings with `playwriter stop`"
     )]
     WantedToken {
-        /// Where it was.
+        /// The port that it had.
         port: u16,
     },
-    /// It said that it would stop, and still has the port.
+    /// The relay said that it would stop, and still has the port.
     #[error(
         "[Playwriter] The relay does not stop. (port {port})\n\nhint: see its log with `playwriter logfile`"
     )]
     DoesNotStop {
-        /// Where.
+        /// The port.
         port: u16,
     },
-    /// Nobody to talk to.
+    /// The relay cannot be reached.
     #[error("[Playwriter] {0} (port {port})\n\nhint: {hint}", port = .0.endpoint().port(), hint = hint_for(.0))]
     Relay(ClientError),
     /// A relay in this process did not start.
     #[error("{}", framed(&source.to_string(), *port))]
     Start {
-        /// Where it should have listened.
+        /// The port at which the relay should have listened.
         port: u16,
-        /// Why it does not.
+        /// The cause.
         source: StartError,
     },
     /// The folder for the lock and the logs.
@@ -148,9 +148,9 @@ pub enum RelayServerError {
     Folder {
         /// The relay that needs it.
         port: u16,
-        /// Which.
+        /// The folder.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// There is no home folder.
@@ -163,7 +163,7 @@ pub enum RelayServerError {
     },
 }
 
-// Not as a source: its text is part of this one's.
+// The error is not kept as a source: its text is part of this one's.
 impl From<ClientError> for RelayServerError {
     fn from(error: ClientError) -> Self {
         Self::Relay(error)
@@ -203,12 +203,12 @@ fn framed(text: &str, port: u16) -> String {
     }
 }
 
-/// What to do when whoever has the port does not have the user's secret.
+/// The hint for a relay or program that has the port and does not have the user's secret.
 pub const UNPROVEN: &str = "an older relay of yours is replaced by `playwriter ensure`; one that was started \
     with another home folder is stopped there; if it is neither, another program has the port: stop \
     that program, or choose another port with --port (or PLAYWRITER_PORT) and in the extension";
 
-/// What to do where no relay is.
+/// Returns the hint for a machine on which no relay runs.
 #[must_use]
 pub fn how_to_start(relay: &Endpoint) -> &'static str {
     match relay.is_here() {

@@ -11,9 +11,9 @@ use super::{PersistentRelayOptions, RelayServerError};
 use crate::client::{Client, ClientError, Endpoint};
 use crate::relay_file::RelayRecord;
 
-/// How the successor of the relay that has the port is to be started. The token is the caller's: a
-/// relay that wants one is not replaced by one that anybody may use.
-pub(crate) async fn successor(
+/// Returns the options for the successor of the relay that has the port. The token is the caller's: a
+/// relay that wants a token is not replaced by one that anybody may use.
+pub(crate) async fn successor_options(
     options: &PersistentRelayOptions,
     version: String,
     folder: &Path,
@@ -29,16 +29,17 @@ pub(crate) async fn successor(
         Err(ClientError::Refused { status, .. }) if status == StatusCode::UNAUTHORIZED => {
             return Err(RelayServerError::WantsToken { port, version });
         }
-        // It does not tell, or cannot prove that it is ours and is not asked. Its file may tell.
+        // The relay does not tell, or cannot prove that it is ours and is not asked. Its file may
+        // tell.
         Err(_) => record.as_ref().map(|record| record.separate_window),
     };
     let kept = record.map(|record| record.arguments).unwrap_or_default();
     Ok(like(separate_window, kept, options))
 }
 
-/// How the relay is to be started where none is: like one that was killed, if there was one. One that
-/// was told to stop removed its file, or is about to.
-pub(crate) fn heir(
+/// Returns the options for starting a relay where none runs. They are those of a killed relay, if
+/// there was one. A relay that was told to stop removed its file, or is about to.
+pub(crate) fn restart_options(
     options: &PersistentRelayOptions,
     folder: &Path,
 ) -> Result<PersistentRelayOptions, RelayServerError> {
@@ -65,12 +66,13 @@ fn like(
     }
 }
 
-/// What is said, and of what was kept the rest. What was kept has its value in the same word.
+/// Returns the caller's arguments, preceded by the kept ones that the caller did not give. A kept
+/// argument has its value in the same word.
 fn combined(kept: Vec<String>, said: &[OsString]) -> Vec<OsString> {
     let said_names: Vec<String> =
         said.iter().map(|word| name(&word.to_string_lossy()).to_owned()).collect();
-    let unsaid = kept.into_iter().filter(|word| !said_names.iter().any(|it| it == name(word)));
-    unsaid.map(OsString::from).chain(said.iter().cloned()).collect()
+    let remaining = kept.into_iter().filter(|word| !said_names.iter().any(|it| it == name(word)));
+    remaining.map(OsString::from).chain(said.iter().cloned()).collect()
 }
 
 fn name(word: &str) -> &str {
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_caller_says_goes_before_what_was_kept() {
+    fn arguments_of_the_caller_precede_kept_ones() {
         let kept = ["--host=0.0.0.0", "--allow-host=a", "--allow-host=b", "--allow-focus"];
         for (said, expected) in [
             (vec![], kept.to_vec()),

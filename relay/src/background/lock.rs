@@ -1,4 +1,4 @@
-//! One starts the relay, the others wait.
+//! The lock with which one process starts the relay while others wait.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The system does not tell when a lock is free without holding a thread that cannot be cancelled.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Held until it is dropped, or until its process ends, however that ends.
+/// The lock. It is held until it is dropped, or until its process ends, however that ends.
 #[derive(Debug)]
 pub(crate) struct Lock(#[expect(dead_code, reason = "the open file is the lock")] File);
 

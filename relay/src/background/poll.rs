@@ -8,15 +8,15 @@ use tokio::time::{Instant, sleep_until};
 use super::{RelayServerError, explained};
 use crate::client::{Client, ClientError};
 
-/// Nobody waits longer, and no clock runs over.
+/// The longest wait; no caller waits longer, and no clock overflows.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The judgement of one answer of the relay.
 #[derive(Debug)]
 pub(crate) enum Poll<T> {
-    /// What is wanted.
+    /// The wanted value is there.
     Ready(T),
-    /// It may still come; if it does not, this is why.
+    /// The wanted value may still come; the error says why it has not.
     Pending(RelayServerError),
     /// Waiting would not help.
     Failed(RelayServerError),
@@ -36,7 +36,7 @@ pub(crate) async fn poll<A: DeserializeOwned + Default, T>(
     loop {
         let answer = match client.get::<A>(path).await {
             Ok(answer) => answer,
-            // It may be about to be replaced.
+            // The relay may be about to be replaced.
             Err(ClientError::NobodyThere(_) | ClientError::Unreachable { .. })
                 if now + interval < given_up =>
             {

@@ -74,11 +74,11 @@ pub(crate) fn spawn(
     command
         .args(["serve", "--detached", "--port", &options.port.to_string()])
         .args(&options.arguments)
-        // It outlives the folder that its caller happens to be in.
+        // The relay outlives the folder in which its caller happens to run.
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        // For its last words, if it cannot start.
+        // Standard error is read in case the relay cannot start.
         .stderr(Stdio::piped());
     for name in ["PLAYWRITER_PORT", "PLAYWRITER_HOST", "PLAYWRITER_SEPARATE_WINDOW"] {
         command.env_remove(name);
@@ -93,7 +93,7 @@ pub(crate) fn spawn(
     if let Some(home) = &options.home {
         command.env("HOME", home);
     }
-    // A lock that whoever called us holds would be held for as long as the relay lives.
+    // A lock that our parent holds would be held for as long as the relay lives.
     spawn_with(command, Vec::new()).map_err(failed)
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn ended(child: &mut Child) -> (String, Option<String>) {
     let status = child.wait().await;
     let mut said = Vec::new();
     if let Some(stderr) = child.stderr.take() {
-        // What cannot be read was not said.
+        // An unreadable message counts as none.
         drop(stderr.take(LAST_WORDS).read_to_end(&mut said).await);
     }
     let said = String::from_utf8_lossy(&said);

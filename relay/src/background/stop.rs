@@ -1,4 +1,4 @@
-//! Ending a relay that this user started, by asking it.
+//! Stops a relay that this user started, by a request to it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::{RelayServerError, folder_of};
 use crate::client::{Client, ClientError, Endpoint};
 use crate::relay_file::RelayRecord;
 
-/// How long a relay may take to close its sockets and write its logs.
+/// The time that a relay may take to close its sockets and write its logs.
 const STOP_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Which relay is to stop.
+/// The options that name the relay to stop.
 #[derive(Debug, Clone)]
 pub struct StopOptions {
-    /// Where it listens on this machine.
+    /// The port on this machine at which the relay listens.
     pub port: u16,
     /// The home folder in whose `.playwriter` it keeps its files; this user's when `None`.
     pub home: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub async fn stop_relay(options: &StopOptions) -> Result<Option<String>, RelaySe
             Ok(Some(version.version))
         }
         None => {
-            // One that was killed could not do it.
+            // A relay that was killed could not remove its file.
             if let Some(record) = RelayRecord::read(&folder, port) {
                 record.remove(&folder);
             }
@@ -57,17 +57,17 @@ pub(crate) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelaySer
     let endpoint = Endpoint::local(port);
     let not_yours = |version: String| RelayServerError::NotYours { port, version };
     let Some(record) = RelayRecord::read(folder, port) else {
-        // One that has just stopped took it away.
+        // A relay that has just stopped removed its file.
         return match whose(port, folder).await? {
             Some(version) => Err(not_yours(version.version)),
             None => Ok(()),
         };
     };
-    // Nobody but that relay takes the key, so nobody has to prove anything before it is shown.
+    // Nobody but that relay takes the key, so the relay need not prove anything before it is shown.
     let owner = Client::new(endpoint.clone(), Some(record.key())).trusting_anybody();
     match owner.send(Method::POST, "/shutdown", None).await {
         Ok(answer) if !answer.status.is_success() => return Err(not_yours(record.version)),
-        // One that is stopping already hangs up.
+        // A relay that is already stopping closes the connection.
         Ok(_) | Err(ClientError::NobodyThere(_) | ClientError::Unreachable { .. }) => {}
         Err(error) => return Err(error.into()),
     }
@@ -81,7 +81,7 @@ pub(crate) async fn ask_to_stop(port: u16, folder: &Path) -> Result<(), RelaySer
         }
     };
     timeout(STOP_TIMEOUT, stopped).await.map_err(|_| RelayServerError::DoesNotStop { port })?;
-    // It ends as it was asked to, so nobody is to start another like it.
+    // The relay ends on request, so nobody is to start another like it.
     record.remove(folder);
     Ok(())
 }

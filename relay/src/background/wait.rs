@@ -1,4 +1,4 @@
-//! Waiting for the person at the browser.
+//! Waits for the person at the browser.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use super::{RelayServerError, folder_of};
 use crate::client::{Client, Endpoint};
 use crate::trust::Token;
 
-/// What is waited for.
+/// The options that say what to wait for.
 #[derive(Debug, Clone)]
 pub struct WaitOptions {
-    /// Where the relay listens on this machine.
+    /// The port on this machine at which the relay listens.
     pub port: u16,
     /// A relay elsewhere, in place of the one on this machine.
     pub remote: Option<Endpoint>,
-    /// What the relay must be shown.
+    /// The token that the relay wants.
     pub token: Option<Token>,
-    /// How long to wait.
+    /// The time to wait.
     pub timeout: Duration,
-    /// How often to look.
+    /// The interval between polls.
     pub poll_interval: Duration,
-    /// Whether a controlled tab is wanted, too, and not just the extension.
+    /// True if a controlled tab is wanted, too, and not just the extension.
     pub needs_tab: bool,
     /// The home folder in whose `.playwriter` a relay of this machine keeps its files; this user's when
     /// `None`.
@@ -50,7 +50,7 @@ impl Default for WaitOptions {
 pub struct ConnectedExtension {
     /// Always true.
     pub connected: bool,
-    /// How many tabs can be driven.
+    /// The number of tabs that can be driven.
     pub page_count: usize,
 }
 

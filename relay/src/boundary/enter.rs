@@ -1,4 +1,5 @@
-//! What `playwriter worker-exec` does: enters the boundary, says so, and becomes another program.
+//! The command `playwriter worker-exec`: enters the boundary, reports it, and becomes another
+//! program.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -13,10 +14,10 @@ use serde::Serialize;
 
 use super::{Boundary, PROTOCOL, Policy, REPORT, landlock};
 
-/// Why the program was not started.
+/// The reason why the program was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum EnterError {
-    /// What was given is not from a relay.
+    /// The argument is not from a relay.
     #[error("worker-exec is started by the relay only: {0}")]
     Unreadable(serde_json::Error),
     /// The relay that gave it is of another version.
@@ -27,15 +28,15 @@ pub enum EnterError {
     /// Privileges cannot be given up.
     #[error("privileges cannot be given up: {0}")]
     Privileges(Errno),
-    /// Nobody can be told what was enforced.
-    #[error("what was enforced cannot be told: {0}")]
+    /// The report of what was enforced cannot be delivered.
+    #[error("the report of the boundary cannot be written: {0}")]
     Report(io::Error),
     /// The program cannot be executed.
     #[error("{program} cannot be executed: {error}")]
     Program {
-        /// Which.
+        /// The program.
         program: String,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
 }
@@ -63,7 +64,7 @@ pub fn enter(
     if policy.protocol != PROTOCOL {
         return Err(EnterError::OtherProtocol(policy.protocol));
     }
-    // Nothing can be opened later.
+    // No file can be opened later.
     let report = match program {
         [] => None,
         _ => Some(

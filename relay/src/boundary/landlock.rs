@@ -14,7 +14,7 @@ use super::{Policy, Ports};
 /// needs.
 const NEWEST: u8 = 9;
 
-/// Why there are no rules.
+/// The reason why there are no rules.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LandlockError {
     #[error("Landlock's rules cannot be made: {0}")]
@@ -78,7 +78,8 @@ impl Rules {
     }
 }
 
-/// No links, pipes, sockets and devices: programs that are not confined open what is in the folder.
+/// Returns the rights for the process's own folder. Links, pipes, sockets and devices cannot be made
+/// in it: programs that are not confined open what is in the folder.
 fn own_folder() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir

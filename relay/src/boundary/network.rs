@@ -27,11 +27,11 @@ const DNS: u16 = 53;
 /// The servers that agents' code may connect to by itself, beside the browser. Never a relay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentsNetwork {
-    /// None, and no names can be looked up.
+    /// Allows no server, and no lookups of names.
     None,
     /// The usual ports of web servers and development servers, and these.
     Web(Vec<u16>),
-    /// Every port but those of relays.
+    /// Allows every port but those of relays.
     All,
 }
 

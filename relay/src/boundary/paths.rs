@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use super::{PROTOCOL, Policy, Ports};
 
-/// Where systems keep their libraries. Anybody may read them.
+/// The folders in which systems keep their libraries. Anybody may read them.
 const LIBRARIES: [&str; 4] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-/// What Node.js and its libraries read by themselves: the linker, time zones, certificates, names of
-/// hosts, and how much memory and how many processors there are.
+/// The files that Node.js and its libraries read by themselves: the linker, time zones, certificates,
+/// names of hosts, and how much memory and how many processors there are.
 const SYSTEM: [&str; 16] = [
     "/etc/ld.so.cache",
     "/usr/share/zoneinfo",
@@ -31,7 +31,7 @@ const SYSTEM: [&str; 16] = [
     "/sys/devices/system/cpu",
 ];
 
-/// How many headers of a program are looked at.
+/// The largest number of headers of a program that are read.
 const MAX_HEADERS: u16 = 64;
 
 /// The files of a Node.js, as it tells them itself.
@@ -39,7 +39,7 @@ const MAX_HEADERS: u16 = 64;
 pub(crate) struct NodeFiles {
     /// The program itself, which what is on the PATH may only lead to.
     pub(crate) program: PathBuf,
-    /// Its shared libraries.
+    /// The shared libraries.
     pub(crate) objects: Vec<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ fn resolver() -> Option<PathBuf> {
 
 /// Returns the program that loads a program's libraries, which the kernel executes with it.
 fn interpreter(program: &Path) -> Option<PathBuf> {
-    /// In a table of headers, the type of the one that names it.
+    /// The type of the header that names the interpreter, in a table of headers.
     const INTERPRETER: u32 = 3;
     let mut file = File::open(program).ok()?;
     let mut header = [0; 64];

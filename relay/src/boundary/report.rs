@@ -1,21 +1,21 @@
-//! What the system keeps agents' code from, as it was enforced.
+//! The report of the boundary that was enforced around agents' code.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::http::SandboxStatus;
 
 use super::{AgentsNetwork, SandboxMode};
 
-/// What was enforced on a process before agents' code ran in it.
+/// The boundary that was enforced on a process before agents' code ran in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Boundary {
     /// The version of Landlock's rules, 0 without any.
     pub(crate) landlock: u8,
-    /// Whether system calls are filtered.
+    /// True if system calls are filtered.
     pub(crate) seccomp: bool,
-    /// Whether a Seatbelt profile is in force, as macOS has them.
+    /// True if a Seatbelt profile is in force, as macOS has them.
     pub(crate) seatbelt: bool,
-    /// What was tried and failed, in words.
+    /// The attempts that failed, in words.
     pub(crate) problems: Vec<String>,
 }
 

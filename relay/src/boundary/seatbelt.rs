@@ -10,7 +10,7 @@ use super::Policy;
 
 const PROGRAM: &str = "/usr/bin/sandbox-exec";
 
-/// What every process needs. Later rules go before earlier ones.
+/// The rights that every process needs. Earlier rules yield to later ones.
 const PROFILE: &str = r#"(version 1)
 (deny default)
 (allow process-exec (literal (param "NODE")))

@@ -19,13 +19,13 @@ mod calls;
 
 use calls::{ARCHITECTURE, NEWEST, NOT_PERMITTED, NOT_THERE};
 
-/// One rule: a call is refused if all conditions hold; without any, always.
+/// One rule: a call is refused if all conditions hold; without conditions, it is always refused.
 type Refused = (i64, &'static [Condition]);
 
 /// The number of an argument, how much of it is looked at, and for what.
 type Condition = (u8, SeccompCmpArgLen, SeccompCmpOp, u64);
 
-/// What reaches others by an argument.
+/// The calls that reach other processes or users by an argument.
 const BY_ARGUMENT: &[Refused] = &[
     // Threads only (CLONE_THREAD), and no namespaces.
     (libc::SYS_clone, &[(0, Dword, MaskedEq(0x1_0000), 0)]),
@@ -37,7 +37,7 @@ const BY_ARGUMENT: &[Refused] = &[
     (libc::SYS_clone, &[(0, Dword, MaskedEq(0x1000_0000), 0x1000_0000)]),
     (libc::SYS_clone, &[(0, Dword, MaskedEq(0x2000_0000), 0x2000_0000)]),
     (libc::SYS_clone, &[(0, Dword, MaskedEq(0x4000_0000), 0x4000_0000)]),
-    // By descriptor is needed by `copyFile`; by path it reaches files that cannot be opened.
+    // The descriptor form is needed by `copyFile`; the path form reaches files that cannot be opened.
     (libc::SYS_utimensat, &[(1, Qword, Ne, 0)]),
     // MSG_FASTOPEN connects without connect(), which is what Landlock looks at.
     (libc::SYS_sendto, &[(3, Dword, MaskedEq(0x2000_0000), 0x2000_0000)]),
@@ -59,7 +59,8 @@ const BY_ARGUMENT: &[Refused] = &[
     (libc::SYS_prctl, &[(0, Dword, Eq, 0x5961_6d61)]),
 ];
 
-/// Of sockets, IPv4 and IPv6 with TCP and UDP are left: names are looked up without the others.
+/// The rules for sockets leave IPv4 and IPv6 with TCP and UDP: names are looked up without the
+/// others.
 const SOCKETS: &[Refused] = &[
     (libc::SYS_socket, &[(0, Dword, Ne, 2), (0, Dword, Ne, 10)]),
     (libc::SYS_socket, &[(1, Dword, MaskedEq(0xf), 1), (2, Dword, Ne, 0), (2, Dword, Ne, 6)]),
@@ -80,7 +81,7 @@ pub(super) fn apply(datagrams: bool) -> Result<(), String> {
     programs.iter().try_for_each(|program| apply_filter(program).map_err(failed))
 }
 
-/// One for each answer; of several that refuse a call, the last gives the answer.
+/// Builds one program for each answer; if several refuse a call, the last gives the answer.
 fn programs(datagrams: bool, process: u32) -> Result<Vec<BpfProgram>, seccompiler::BackendError> {
     let always = |calls: &[i64]| calls.iter().map(|call| (*call, Vec::new())).collect::<Vec<_>>();
     let mut not_permitted = always(NOT_PERMITTED);
@@ -88,7 +89,7 @@ fn programs(datagrams: bool, process: u32) -> Result<Vec<BpfProgram>, seccompile
     not_permitted.extend(by_argument);
     not_permitted.extend(of_others(process.into()));
     let mut sockets: Vec<_> = SOCKETS.iter().map(|(call, it)| (*call, it.to_vec())).collect();
-    // Of the other kinds (raw, packet, sequenced), there are few.
+    // There are only a few other kinds (raw, packet, sequenced).
     let other_kinds = (0..16).filter(|kind| ![1, 2].contains(kind));
     sockets
         .extend(other_kinds.map(|kind| (libc::SYS_socket, vec![(1, Dword, MaskedEq(0xf), kind)])));

@@ -133,7 +133,7 @@ impl News {
             }
             message.clear();
         }
-        // Nobody will answer any more; dropping the senders says so to all who wait.
+        // No more answers come; dropping the senders tells all waiting tasks.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 

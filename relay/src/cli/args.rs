@@ -1,5 +1,5 @@
-//! Arguments that several subcommands take: which relay is meant, where a relay listens, and what it lets
-//! clients do.
+//! Arguments that several subcommands take: the address of the relay, the addresses at which a relay
+//! listens, and the rights of clients.
 //!
 //! They are read and translated into the options of the library here. Nothing here is a command.
 

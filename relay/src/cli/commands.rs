@@ -1,4 +1,4 @@
-//! The subcommands, one file for each: what can be typed after its name, and what it does.
+//! The subcommands, one file for each: its arguments, and its work.
 //!
 //! Arguments that several of them take are in `args/`. How text, JSON and the exit code come out is in
 //! `output`, for all of them alike.

@@ -1,4 +1,4 @@
-//! What the environment says of a command's options.
+//! Options of a command that are given in the environment.
 
 use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
 

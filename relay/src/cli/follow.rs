@@ -1,4 +1,4 @@
-//! Reading a log while it is written, through its being turned over and begun again.
+//! Follows a log while it is written, also when the relay replaces its file by a new one.
 
 use std::io::{self, SeekFrom};
 use std::os::unix::fs::MetadataExt;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::fs::File;
 use tokio::io::{AsyncReadExt, AsyncSeekExt};
 
-/// A file tells nobody that it has grown.
+/// The interval at which the file is checked, because a file tells nobody that it has grown.
 const FILE_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 const CHUNK: usize = 64 * 1024;
 
-/// The most of one line; what is longer comes in pieces.
+/// The longest line; a longer one comes in pieces.
 const MAX_LINE: usize = 1024 * 1024;
 
 /// The lines of a file that grows.
@@ -22,17 +22,17 @@ pub(crate) struct Lines {
     path: PathBuf,
     file: Option<File>,
     buffer: Vec<u8>,
-    /// Whether the next file is read from where it ends.
+    /// True if the next file is read from where it ends.
     skips: bool,
 }
 
 impl Lines {
-    /// From the beginning of the file, or from its end.
+    /// Follows a file from its beginning, or from its end.
     pub(crate) fn of(path: &Path, from_start: bool) -> Self {
         Self { path: path.to_owned(), file: None, buffer: Vec::new(), skips: !from_start }
     }
 
-    /// The next line, or `None` when there is none yet.
+    /// Returns the next line, or `None` when there is none yet.
     pub(crate) async fn next_now(&mut self) -> io::Result<Option<String>> {
         loop {
             if let Some(line) = self.take_line() {
@@ -44,7 +44,7 @@ impl Lines {
         }
     }
 
-    /// The next line, as soon as there is one.
+    /// Returns the next line, as soon as there is one.
     pub(crate) async fn next(&mut self) -> io::Result<String> {
         loop {
             if let Some(line) = self.next_now().await? {
@@ -67,7 +67,7 @@ impl Lines {
         Some(line)
     }
 
-    /// Whether there was more.
+    /// Reads more; returns `true` if there was more.
     async fn read_more(&mut self) -> io::Result<bool> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -82,7 +82,7 @@ impl Lines {
         if !is_replaced(file, &self.path).await {
             return Ok(false);
         }
-        // What was written to the old one until then is read; the new one is read from its beginning.
+        // The rest of the old file is read; the new one is read from its beginning.
         if !read_into(&mut self.buffer, file).await? {
             self.file = None;
             // Half a line of a relay that was killed has no other half.
@@ -106,7 +106,7 @@ impl Lines {
     }
 }
 
-/// Whether there was more.
+/// Reads more; returns `true` if there was more.
 async fn read_into(buffer: &mut Vec<u8>, file: &mut File) -> io::Result<bool> {
     let old = buffer.len();
     buffer.resize(old + CHUNK, 0);
@@ -115,7 +115,7 @@ async fn read_into(buffer: &mut Vec<u8>, file: &mut File) -> io::Result<bool> {
     Ok(count > 0)
 }
 
-/// Whether another file is where this one was opened.
+/// Returns `true` if the path names another file than the one that was opened.
 async fn is_replaced(file: &File, path: &Path) -> bool {
     match (file.metadata().await, tokio::fs::metadata(path).await) {
         (Ok(open), Ok(now)) => (open.dev(), open.ino()) != (now.dev(), now.ino()),

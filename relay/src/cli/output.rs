@@ -1,4 +1,5 @@
-//! What a command says: data on standard output, talk on standard error, a verdict as exit code.
+//! The output of a command: data on standard output, messages on standard error, a verdict as exit
+//! code.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -6,12 +7,12 @@ use std::process::ExitCode;
 use relay::RelayServerError;
 use serde::Serialize;
 
-/// What a command found out. A failure is an error.
+/// The verdict of a command. A failure is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is so, or it was done.
+    /// The answer is yes, or the work was done.
     Yes,
-    /// It is not so.
+    /// The answer is no.
     No,
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn failed(error: &anyhow::Error) -> ExitCode {
     if error.downcast_ref::<io::Error>().is_some_and(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
-    // Who talks is clear here.
+    // The prefix is left out, because it is clear here who talks.
     say(&format!("error: {error:#}").replacen("[Playwriter] ", "", 1));
     match error.downcast_ref::<RelayServerError>() {
         Some(RelayServerError::ExtensionNotConnected { .. } | RelayServerError::NoTab { .. }) => {
@@ -44,12 +45,12 @@ pub(crate) fn failed(error: &anyhow::Error) -> ExitCode {
 
 /// Talks to the person at the terminal; standard output is for data.
 pub(crate) fn say(text: &str) {
-    // Nobody may be listening, which is no reason to fail.
+    // A closed standard error is no reason to fail.
     drop(writeln!(io::stderr(), "{}", cleaned(text, "\n\t")));
 }
 
-/// What pages and peers chose, as one line for people: it moves no cursor, and looks like no line of
-/// ours.
+/// Returns a text of a page or a peer as one line for people: it moves no cursor, and looks like no
+/// line of ours.
 pub(crate) fn one_line(text: &str) -> String {
     cleaned(text, "")
 }

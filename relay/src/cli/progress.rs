@@ -1,4 +1,4 @@
-//! What a person sees who waits. Silent where nobody looks.
+//! A progress line for a waiting person. Nothing is written where nobody reads.
 
 use std::io::{self, IsTerminal, StderrLock, Write};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, interval_at};
 
-/// Whether there is such a line.
+/// True while there is such a line.
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// A line on the terminal, which goes when this is dropped.
@@ -20,7 +20,7 @@ impl Progress {
         let wanted = io::stderr().is_terminal().then(|| Arc::new(AtomicBool::new(true)));
         if let Some(wanted) = &wanted {
             IS_SHOWN.store(true, Ordering::Relaxed);
-            // At once: however soon the wait is over, it was seen for what.
+            // The line is written at once, so that even a short wait is explained.
             write(&mut io::stderr().lock(), &format!("{what} (0 s)"));
             tokio::spawn(count(what, wanted.clone()));
         }
@@ -39,7 +39,7 @@ impl Drop for Progress {
     }
 }
 
-/// Standard error, for whoever has more to say than the line that is shown: that gives way.
+/// Standard error for longer messages. The progress line is removed before them.
 pub(crate) fn stderr() -> StderrLock<'static> {
     let mut terminal = io::stderr().lock();
     if IS_SHOWN.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Requests and answers on one connection, so that whoever proved itself is the one who is asked.
+//! Requests and answers on one connection, so that requests go to the very program that proved itself.
 
 use std::pin::Pin;
 
@@ -14,7 +14,7 @@ use super::{Answer, ClientError, Endpoint};
 /// The most that is read of any answer; a stranger on the port may send more.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// An open connection to whoever answers at an endpoint.
+/// An open connection to the program that answers at an endpoint.
 pub(super) struct Conversation {
     endpoint: Endpoint,
     sender: SendRequest<Full<Bytes>>,
@@ -29,7 +29,7 @@ impl Conversation {
     ) -> Result<Self, ClientError> {
         let begun = http1::handshake(TokioIo::new(stream)).await;
         let (sender, connection) = begun.map_err(|error| failed(endpoint, &error))?;
-        // What it failed with, the request says.
+        // The request reports the failure.
         let connection = Box::pin(async move { drop(connection.await) });
         Ok(Self { endpoint: endpoint.clone(), sender, connection: Some(connection) })
     }

@@ -1,4 +1,4 @@
-//! Where a relay can be reached.
+//! The endpoint at which a relay can be reached.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -22,12 +22,12 @@ use warp::http::Uri;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     is_encrypted: bool,
-    /// As it stands in an address: IPv6 in brackets.
+    /// The host as an address has it: IPv6 in brackets.
     host: String,
     port: u16,
-    /// What a proxy wants before every path: empty, or `/…` without a slash at its end.
+    /// The prefix that a proxy wants before every path: empty, or `/…` without a slash at its end.
     prefix: String,
-    /// Whether it was given as a port of this machine.
+    /// True if the endpoint was given as a port of this machine.
     is_here: bool,
 }
 
@@ -78,14 +78,14 @@ impl Endpoint {
         Ok(Self { is_encrypted, host: host.to_owned(), port, prefix, is_here: false })
     }
 
-    /// Whether it is the relay of this machine, which commands may start; an address, even one of this
-    /// machine, may be the end of a tunnel.
+    /// Returns `true` for the relay of this machine, which commands may start. An address, even one
+    /// of this machine, may be the end of a tunnel.
     #[must_use]
     pub fn is_here(&self) -> bool {
         self.is_here
     }
 
-    /// Whether it is reached over TLS.
+    /// Returns `true` if the relay is reached over TLS.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.is_encrypted
@@ -107,7 +107,7 @@ impl Endpoint {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// What the relay is called in `Host`.
+    /// Returns the relay's name for the `Host` header.
     pub(super) fn authority(&self) -> String {
         let usual = if self.is_encrypted { 443 } else { 80 };
         match self.port == usual {
@@ -144,7 +144,7 @@ impl FromStr for Endpoint {
     }
 }
 
-/// What may be repeated of a text in which somebody may have put a secret.
+/// Returns the part of a text that may be repeated, as somebody may have put a secret in it.
 fn shown(text: &str) -> String {
     let end = text.find(['?', '#']).unwrap_or(text.len());
     let text = &text[..end];

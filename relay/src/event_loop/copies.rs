@@ -1,8 +1,9 @@
 //! Copies of what the browser has downloaded, for clients that want their files somewhere. What is
 //! there already is the user's, and stays as it is.
 //!
-//! Where a file is, an extension says, and nothing shows that it is a browser's. So a file is copied only
-//! if it can be that download: one of this user's that was made since, and of the size that has come.
+//! Where a file is, an extension says, and nothing shows that it is a browser's. So a file is copied
+//! only if it can be that download: one of this user's that was made since, and of the size that has
+//! come.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -16,14 +17,14 @@ use rustix::io::Errno;
 
 use relay_core::{ReportedFile, WantedCopy};
 
-/// How many names are tried where others are taken.
+/// The number of names that are tried when names are taken.
 const MAX_NAMES: u32 = 1000;
 
-/// How coarse the times of files are on some file systems.
+/// The precision of file times on some file systems.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// Brings a file to where clients expect it; says where it is, for each place. Nothing that is in one of
-/// the folders of our own is copied.
+/// Brings a file to where clients expect it; says where it is, for each place. Nothing that is in one
+/// of the folders of our own is copied.
 ///
 /// # Errors
 ///
@@ -44,7 +45,7 @@ pub(crate) fn copy(
 /// A file that can be the download that it is said to be.
 struct Source {
     file: File,
-    /// Where it is, without links.
+    /// The path of the file, without links.
     path: PathBuf,
 }
 
@@ -104,7 +105,8 @@ impl Source {
             return match io::copy(&mut self.file, &mut copy) {
                 Ok(_) => Ok(to),
                 Err(error) => {
-                    // By its name, another one could be met.
+                    // The file is emptied through its descriptor: under its name there may be another
+                    // file.
                     drop(copy.set_len(0));
                     Err(error)
                 }
@@ -114,7 +116,7 @@ impl Source {
     }
 }
 
-/// Why a file cannot be the download that it is said to be.
+/// Returns the reason why a file cannot be the download that it is said to be.
 #[expect(clippy::disallowed_methods, reason = "files have the time of the clock")]
 fn unlikeness(found: &fs::Metadata, told: &ReportedFile) -> Option<String> {
     let user = rustix::process::geteuid().as_raw();
@@ -131,7 +133,7 @@ fn unlikeness(found: &fs::Metadata, told: &ReportedFile) -> Option<String> {
     } else if found.nlink() != 1 {
         Some("it has other names".to_owned())
     } else if is_old(found.modified()) || is_old(found.created()) {
-        // Not every file system knows when a file was made.
+        // Some file systems do not record when a file was made.
         Some("it is older than the download".to_owned())
     } else if Some(found.len()) != told.size {
         let came = told.size.map_or_else(|| "an unknown number".to_owned(), |it| it.to_string());
@@ -315,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Where the file is, once it is where it was wanted.
+    /// Returns the path of the copy, once it is at the wanted place.
     fn given(from: &Path, to: &Path, is_exact: bool) -> PathBuf {
         copied(&told(from), to, is_exact, None).unwrap()
     }

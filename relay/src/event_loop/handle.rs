@@ -1,4 +1,4 @@
-//! What the event loop is told, and how sockets and routes reach it.
+//! The handle of the event loop, through which sockets and routes reach it.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use tokio::sync::{mpsc, oneshot};
 use super::outbox::Outbox;
 use relay_core::{ClientId, ConnectionId, Input, Relay};
 
-/// How many inputs may wait for the event loop before sockets stop being read.
+/// The number of inputs that may wait for the event loop before sockets stop being read.
 const INBOX: usize = 256;
 
-/// What the event loop is told.
+/// A message to the event loop.
 pub(crate) enum LoopEvent {
     Opened { peer: Peer, outbox: Outbox, input: Input },
     Input(Input),
@@ -27,7 +27,7 @@ pub(crate) enum Peer {
     Client(ClientId),
 }
 
-/// How sockets and routes reach the event loop.
+/// The handle through which sockets and routes reach the event loop.
 #[derive(Debug, Clone)]
 pub(crate) struct RelayHandle {
     inbox: mpsc::Sender<LoopEvent>,

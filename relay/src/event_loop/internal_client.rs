@@ -12,7 +12,7 @@ use relay_core::cdp::{Command, Error, Frame};
 use relay_core::payload::Payload;
 use relay_core::{ClientHello, Input};
 
-/// How long a tab may take to open or close before whoever asked is told.
+/// The time that a tab may take to open or close before the caller gets an error.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
 const ID: RequestId = RequestId(1);
@@ -33,7 +33,7 @@ impl RelayHandle {
             params: Some(Payload::of(params)),
         };
         let handle = self.clone();
-        // A task of its own: whoever asked over HTTP may hang up, and the client must leave all the same.
+        // A task of its own: the HTTP caller may hang up, and the client must leave all the same.
         let calling = tokio::spawn(async move { handle.call_once(extension, page, command).await });
         calling.await.unwrap_or_else(|_| Err(stopped()))
     }

@@ -1,4 +1,4 @@
-//! Who comes and goes, for programs that run a relay inside themselves.
+//! Reports peers that come and go, for programs that run a relay inside themselves.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,11 @@ use tokio::sync::{broadcast, watch};
 
 use relay_core::Relay;
 
-/// How many events may wait for a program that does not look; then it misses the oldest.
+/// The number of events that may wait for a program that does not read; after that it misses the
+/// oldest.
 const WAITING: usize = 256;
 
-/// Somebody came or went.
+/// An event: a peer or page came or went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum RelayEvent {
@@ -23,7 +24,7 @@ pub enum RelayEvent {
     PageRemoved { target_id: TargetId },
 }
 
-/// Where programs look.
+/// The feed that programs read.
 #[derive(Debug, Clone)]
 pub(crate) struct StatusFeed {
     pub(crate) status: watch::Receiver<PagesStatus>,
@@ -62,7 +63,7 @@ impl Publisher {
         self.revision = relay.revision();
         let now = Inventory::of(relay);
         for event in self.present.changes(&now) {
-            // Nobody may be looking.
+            // There may be no reader.
             drop(self.events.send(event));
         }
         self.present = now;

@@ -1,4 +1,4 @@
-//! One peer's queue of frames: a single order, and a limit in bytes.
+//! The queue of frames for one peer: a single order, and a limit in bytes.
 
 use std::slice;
 use std::sync::Arc;
@@ -10,21 +10,23 @@ use relay_core::cdp::Frame;
 use relay_core::payload::RelayMessage;
 use shared_protocol::CloseCode;
 
-/// How much may wait for a client beside the largest message, which passes whatever its size. Chrome's
-/// own `DevTools` socket holds as much. One that reads nothing at all is let go sooner, by the clock.
+/// The number of bytes that may wait for a client beside the largest message, which passes whatever
+/// its size. Chrome's own `DevTools` socket holds as much. A client that reads nothing at all is
+/// disconnected sooner, by a time limit.
 pub(crate) const LIMIT: usize = 256 * 1024 * 1024;
 
-/// How much may wait for all clients together. Beyond that, the one with the longest queue is let go.
+/// The number of bytes that may wait for all clients together. Beyond that, the client with the
+/// longest queue is disconnected.
 pub(crate) const LIMIT_FOR_ALL: usize = 1024 * 1024 * 1024;
 
-/// As [`LIMIT`], for an extension: all clients write to it, and a few large bodies at once are no
-/// reason to lose a browser. What is beyond is refused, one by one.
+/// The same limit as [`LIMIT`], for an extension: all clients write to it, and a few large bodies at
+/// once are no reason to lose a browser. Each command beyond the limit is refused.
 pub(crate) const EXTENSION_LIMIT: usize = 512 * 1024 * 1024;
 
-/// What a frame weighs beyond its payload.
+/// The size of a frame beyond its payload.
 const ENVELOPE: usize = 256;
 
-/// Something to write to a socket.
+/// A frame or a close, to be written to a socket.
 #[derive(Debug)]
 pub(crate) enum Outgoing {
     ToClient(Frame),
@@ -36,14 +38,14 @@ pub(crate) enum Outgoing {
     },
 }
 
-/// How the event loop has parted with a peer.
+/// The way in which the event loop has parted with a peer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Parting {
     #[default]
     NotYet,
-    /// It gets what is queued for it, a close at the end.
+    /// The peer gets its queue, with a close at the end.
     AfterTheQueue,
-    /// It does not read: what is queued is dropped.
+    /// The peer does not read: its queue is dropped.
     AtOnce { code: CloseCode, reason: String },
 }
 
@@ -66,7 +68,7 @@ pub(crate) struct Pending {
     parting: watch::Receiver<Parting>,
 }
 
-/// The peer does not read what it is sent.
+/// The peer does not read, so its queue is full.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
@@ -99,7 +101,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// How many bytes wait.
+    /// Returns the number of bytes that wait.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }
@@ -131,7 +133,7 @@ impl Pending {
         self.receiver.try_recv().ok().inspect(|outgoing| self.taken(outgoing))
     }
 
-    /// How many bytes wait.
+    /// Returns the number of bytes that wait.
     pub(crate) fn queued(&self) -> usize {
         self.queued.load(Ordering::Relaxed)
     }

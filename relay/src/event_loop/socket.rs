@@ -1,4 +1,4 @@
-//! One WebSocket: text frames in as inputs, an outbox out.
+//! One WebSocket: text frames come in as inputs, an outbox goes out.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -25,18 +25,19 @@ pub(crate) const MAX_CONFINED_MESSAGE: usize = 64 * 1024 * 1024;
 /// The largest message of an extension that has not proven itself, before it has told of a tab.
 const MAX_UNPROVEN_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// How long a peer may take to read the rest and answer a close.
+/// The time that a peer may take to read the rest and answer a close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// As [`CLOSE_TIMEOUT`], for one that was not reading, and should learn why it was closed.
+/// The same time as [`CLOSE_TIMEOUT`], for a peer that was not reading, and should learn why it was
+/// closed.
 const CLOSE_TIMEOUT_UNREAD: Duration = Duration::from_secs(30);
 
-/// How long a peer may read nothing while much is queued for it: by itself, and for each byte of a
-/// message in flight.
+/// The time for which a peer may read nothing while much is queued for it: by itself, and for each
+/// byte of a message in flight.
 const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 const STALL_TIMEOUT_PER_BYTE: Duration = Duration::from_micros(1);
 
-/// What may wait as long as it takes.
+/// The number of bytes that may wait without a time limit.
 const LITTLE: usize = 8 * 1024 * 1024;
 
 /// WebSocket close reasons are limited to 123 bytes.
@@ -90,7 +91,7 @@ async fn read(
         };
         let Ok(text) = message.to_str() else { continue };
         if text.len() > largest {
-            tracing::warn!(?peer, "sent more than an extension without tabs has to say");
+            tracing::warn!(?peer, "dropped an extension without tabs that sent too much");
             break;
         }
         let input = match peer {
@@ -147,7 +148,7 @@ async fn write(
     // Frees what is queued, which may be much.
     drop(pending);
     let (code, reason) = match ending {
-        // What it has sent by now still counts: an extension may be answering.
+        // Frames that the peer has sent by now still count: an extension may be answering.
         Ending::Dismissed { code, reason } => (code, reason),
         Ending::Stalled { reason } => {
             // The event loop may have ended.
@@ -157,14 +158,14 @@ async fn write(
         Ending::Failed => return,
     };
     if code == CloseCode::ClientTooSlow.number() {
-        tracing::warn!(?peer, "does not read what it is sent, dropped: {reason}");
+        tracing::warn!(?peer, "dropped a peer that does not read: {reason}");
     }
     let reason = Cow::Owned(shortened(&reason).to_owned());
     // The peer may have gone already.
     drop(sink.send(Message::close_with(code, reason)).await);
 }
 
-/// Why nothing more is written.
+/// The reason why nothing more is written.
 #[derive(Debug, PartialEq, Eq)]
 enum Ending {
     /// The event loop has parted with the peer.

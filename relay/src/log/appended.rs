@@ -33,7 +33,7 @@ impl AppendedLog {
             .mode(FILE_MODE)
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(self.folder.join(TEXT))?;
-        // Only the relay turns it over.
+        // Only the relay starts a new file.
         if file.metadata()?.len() < TEXT_LIMIT { file.write_all(line) } else { Ok(()) }
     }
 }

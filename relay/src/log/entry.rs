@@ -12,7 +12,7 @@ use super::excerpt::Excerpt;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) at: SystemTime,
-    /// Absent for what the log says about itself.
+    /// The direction; absent for the log's lines about itself.
     pub(crate) direction: Option<Direction>,
     /// The client that sent it, gets it or is behind it, if there is one.
     pub(crate) client: Option<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     pub(crate) message: Message,
 }
 
-/// Which way, in the words of the logs in the field.
+/// The direction of a message, in the words of existing logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Direction {
@@ -30,7 +30,7 @@ pub(crate) enum Direction {
     FromExtension,
 }
 
-/// Who brought it about.
+/// The side that brought the message about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
@@ -57,7 +57,7 @@ pub(crate) enum Body {
 }
 
 impl Entry {
-    /// What stands in the place of entries that were dropped.
+    /// Returns the entry that takes the place of dropped entries.
     pub(crate) fn dropped(entries: u64, at: SystemTime) -> Self {
         let params = Excerpt::of(&format!("{{\"entries\":{entries}}}"), None);
         let message = Message {

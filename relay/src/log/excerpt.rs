@@ -1,4 +1,4 @@
-//! As much of a payload as a log may show.
+//! Excerpts of payloads: the part that a log may show.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ pub(super) const LOOKED_THROUGH: usize = 64 * 1024;
 pub(crate) enum Excerpt {
     /// JSON as it was.
     Whole(Box<str>),
-    /// Its first characters.
+    /// The first characters.
     Cut {
         start: Box<str>,
         length: usize,
@@ -31,17 +31,17 @@ pub(crate) enum Excerpt {
     },
 }
 
-/// Why a payload is not shown.
+/// The reason why a payload is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Secret {
     Cookies,
     Authorization,
     Token,
-    /// What somebody typed may be anywhere in it.
+    /// The payload may contain, anywhere, text that somebody typed.
     Typed,
-    /// Too long to tell.
+    /// The payload is too long to be searched.
     Unknown,
-    /// What it answers was not shown.
+    /// The payload answers a command that was not shown.
     Reply,
 }
 
@@ -59,7 +59,7 @@ impl Excerpt {
 }
 
 impl Secret {
-    /// What a command or an event is about that must not be shown.
+    /// Returns the kind of secret in a command or an event, judged by its method and its payload.
     pub(crate) fn of(method: &str, json: &str, token: Option<&Token>) -> Option<Self> {
         if mentions_cookies(method) {
             return Some(Self::Cookies);
@@ -71,7 +71,7 @@ impl Secret {
         }
     }
 
-    /// What a payload by itself says that must not be shown.
+    /// Returns the kind of secret in a payload, judged by the payload alone.
     pub(crate) fn within(json: &str, token: Option<&Token>) -> Option<Self> {
         if json.len() > LOOKED_THROUGH {
             Some(Self::Unknown)
@@ -98,7 +98,7 @@ impl Secret {
     }
 }
 
-/// What somebody else says, on one line of a log for people.
+/// Returns text of a peer as one line of a log for people.
 pub(crate) fn line(text: &str, token: Option<&Token>) -> String {
     match Excerpt::of(text, Secret::within(text, token)) {
         Excerpt::Whole(text) => text.into(),
@@ -111,8 +111,9 @@ fn mentions_cookies(text: &str) -> bool {
     mentions(text, "cookie", 'k')
 }
 
-/// Whether a word of ASCII letters is in a text, in whatever case. Looks for a letter of it that is
-/// rare, which is much faster than looking for the word: this is done for every frame.
+/// Returns `true` if a word of ASCII letters is in a text, in whatever case. The search looks for a
+/// letter of the word that is rare, which is much faster than looking for the word: it runs for every
+/// frame.
 fn mentions(text: &str, word: &str, rare: char) -> bool {
     let (text, word) = (text.as_bytes(), word.as_bytes());
     let (lower, upper) = (rare as u8, rare.to_ascii_uppercase() as u8);
@@ -128,7 +129,7 @@ impl Serialize for Excerpt {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = match self {
             Self::Whole(json) => {
-                // Between strings, a line may end in JSON; in a file of lines it may not.
+                // Between strings, JSON may have line breaks; a file of lines may not.
                 let line: Cow<'_, str> = match json.contains(['\n', '\r']) {
                     true => json.replace(['\n', '\r'], " ").into(),
                     false => json.as_ref().into(),

@@ -1,11 +1,11 @@
-//! One file of a log: new at each start, and turned over before it grows too long.
+//! One file of a log: new at each start, and replaced before it grows too long.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Only its owner reads a log.
+/// Only the owner reads a log.
 pub(super) const FILE_MODE: u32 = 0o600;
 
 /// A file that keeps one predecessor, named `.1`; the two together have twice the limit at most.
@@ -51,7 +51,7 @@ fn create_after_the_last(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    // Only a new file: whatever somebody put there in the meantime is not written to.
+    // The file must be new: a file that somebody put there in the meantime is not written to.
     // Programs beside the relay append to it as well.
     OpenOptions::new().append(true).create_new(true).mode(FILE_MODE).open(path)
 }

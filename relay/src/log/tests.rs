@@ -116,7 +116,7 @@ async fn a_client_that_left_is_forgotten() {
 }
 
 #[tokio::test]
-async fn what_the_writer_cannot_take_is_counted() {
+async fn dropped_log_lines_are_counted() {
     let mut log = Log::new();
     for _ in 0..WAITING {
         log.event("A.b", json!({}));

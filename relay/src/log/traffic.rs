@@ -18,7 +18,7 @@ use relay_core::cdp::{Command, Frame};
 use relay_core::payload::{ExtensionMessage, Payload, RelayMessage};
 use relay_core::{ClientId, ConnectionId, Effect, Input};
 
-/// No method and no session that means anything has a longer name.
+/// The longest name that is logged. No method and no session that means anything has a longer name.
 const LONGEST_NAME: usize = 256;
 
 /// The log of the traffic, with what it takes to keep secrets out of it.
@@ -26,13 +26,13 @@ const LONGEST_NAME: usize = 256;
 pub(crate) struct Traffic {
     lines: Lines,
     token: Option<Token>,
-    /// How clients with a name of their own call themselves.
+    /// The names that clients give themselves.
     names: BTreeMap<ClientId, String>,
     by_clients: Outstanding<(ClientId, Option<SessionId>, RequestId)>,
     by_relay: Outstanding<(ConnectionId, RequestId)>,
 }
 
-/// What effects follow from.
+/// The cause of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     Client(ClientId),

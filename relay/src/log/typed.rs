@@ -1,4 +1,4 @@
-//! What somebody typed, which a log has no use for: that it was typed, and how long it was, is enough.
+//! Keeps typed text out of logs: a log only needs to say that text was typed, and how long it was.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::excerpt::LOOKED_THROUGH;
 
-/// What stands in the log in its place.
+/// The value that the log has in its place.
 #[derive(Serialize)]
 struct LeftOut {
     hidden: &'static str,

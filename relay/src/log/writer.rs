@@ -50,7 +50,7 @@ impl Writer {
             }
             let flushed = self.text.flush().and_then(|()| self.traffic.flush());
             self.report(flushed);
-            // Which tells those who wait.
+            // Dropping the senders tells the tasks that wait.
             drop(waiting);
         }
     }

@@ -1,4 +1,4 @@
-//! Where agents' code is run: in this process, or in the relay that runs in the background.
+//! Runs agents' code: in this process, or in the relay that runs in the background.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::background::{
 };
 use crate::client::{Client, ClientError};
 
-/// How long those before a call may keep it waiting in its session.
+/// The time for which earlier calls may keep a call waiting in its session.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone)]
@@ -28,7 +28,8 @@ pub(crate) enum Backend {
 impl Backend {
     pub(super) async fn execute(&self, session: &SessionName, execute: Execute) -> Outcome {
         match self {
-            // Over HTTP nobody knows which agent asks, so the state that it relies on may be of another.
+            // Over HTTP, agents cannot be told apart, so the state that the code relies on may be
+            // another agent's.
             Self::Here(executor) => match executor.execute(session, execute).await {
                 outcome if outcome.is_resumed => outcome.begun_afresh(),
                 outcome => outcome,
@@ -59,15 +60,15 @@ fn not_run(session: &SessionName, error: &RemoteError) -> Outcome {
 #[derive(Debug, Clone)]
 pub struct Remote {
     client: Client,
-    /// How to start the relay, if it is one of this machine.
+    /// The options for starting the relay, if it is one of this machine.
     local: Option<PersistentRelayOptions>,
-    /// Where the tabs of sessions that are made go, if that is said.
+    /// True if the tabs of new sessions open in a window of their own; `None` leaves it to the relay.
     separate_window: Option<bool>,
     /// The sessions whose state this process knows to be there.
     known: Arc<Mutex<BTreeSet<SessionName>>>,
 }
 
-/// Why code was not run.
+/// The reason why code was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// There is no relay.
@@ -174,7 +175,7 @@ impl Remote {
         }
     }
 
-    /// As [`Remote::delete`], for whoever is about to end.
+    /// Works like [`Remote::delete`], for a caller that is about to end.
     pub(super) async fn forget(&self, session: &SessionName) {
         if let Err(error) = self.delete(session).await {
             tracing::debug!(%session, %error, "the session could not be ended");
@@ -198,7 +199,8 @@ impl Remote {
         }
     }
 
-    /// Returns the `playwright-core` that the user named. The relay has its own, and one elsewhere, too.
+    /// Returns the `playwright-core` that the user named. The relay has its own, and one elsewhere,
+    /// too.
     async fn playwright(&self) -> Result<Option<PathBuf>, RemoteError> {
         if self.local.is_none() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What agents read before they call a tool. Every word costs each of them, each time.
+//! The texts that agents read before they call a tool. Every word costs each of them, each time.
 
 /// The description of `execute`.
 pub const EXECUTE: &str = "\
@@ -25,7 +25,7 @@ pub(super) const RESET: &str =
 pub(super) const OWN_SESSION: &str =
     "own state per name, tabs are shared; default: this agent's own";
 
-/// Over HTTP nobody knows which agent asks.
+/// The warning for HTTP, where agents cannot be told apart.
 pub(super) const SHARED_SESSION: &str =
     "own state per name, tabs are shared; choose a name of your own, the default is everybody's";
 

@@ -1,4 +1,4 @@
-//! What an agent that waits is told, if it asked to be.
+//! Reports progress to an agent that waits, if it asked for that.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -25,7 +25,7 @@ pub(super) async fn tell(context: Option<&RequestContext<RoleServer>>) -> Infall
             told += 1.0;
             let progress = ProgressNotificationParam::new(token.clone(), told)
                 .with_message("installing playwright-core, which is done once");
-            // Whoever has hung up misses nothing.
+            // A client that has disconnected misses nothing.
             drop(context.peer.notify_progress(progress).await);
         }
     }

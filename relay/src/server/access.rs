@@ -1,9 +1,9 @@
-//! Who gets in: the user at the other end of a connection, the headers of a request, its token, and the
-//! proof of an extension, in the order in which a request meets them.
+//! Decides who gets in: the user at the other end of a connection, the headers of a request, its
+//! token, and the proof of an extension, in the order in which a request meets these checks.
 //!
-//! `accept` takes connections and `peer` looks up their users; `guard` decides on each request, by what
-//! `caller` tells of it, and `tokens` and `users` of the relay. What a request is answered once it is
-//! let in is in `server/http`.
+//! `accept` takes connections and `peer` looks up their users. `guard` decides on each request, with
+//! the facts about the request from `caller`, and the relay's `tokens` and `users`. The answers to
+//! admitted requests are in `server/http`.
 
 pub(crate) mod accept;
 pub(crate) mod caller;
@@ -22,7 +22,7 @@ pub(crate) mod users;
 pub(crate) enum Access {
     /// The extension's socket: only an extension of ours, in a browser on this machine.
     Extension,
-    /// As [`Access::Extension`], for one that is about to prove itself, whatever its user.
+    /// The same as [`Access::Extension`], for one that is about to prove itself, whatever its user.
     Pairing,
     /// The request of such an extension before that. Its answer tells nothing about the relay but what
     /// it is.
@@ -32,12 +32,12 @@ pub(crate) enum Access {
     Probe,
     /// Programs of this user: everything but web pages.
     Read,
-    /// As [`Access::Read`], for requests that open and close tabs.
+    /// The same as [`Access::Read`], for requests that open and close tabs.
     Mutate,
-    /// As [`Access::Mutate`], for requests that run agents' code: a token is always needed.
+    /// The same as [`Access::Mutate`], for requests that run agents' code: a token is always needed.
     Agents,
-    /// As [`Access::Mutate`], for whoever started the relay: on this machine, with the key that only
-    /// this user can read, in place of the token.
+    /// The same as [`Access::Mutate`], for the user who started the relay: on this machine, with the
+    /// key that only this user can read, in place of the token.
     Owner,
 }
 

@@ -1,5 +1,4 @@
-//! What the relay answers over HTTP, path by path, and the sockets that begin as an HTTP request.
-//!
+//! Serves HTTP, path by path, and the sockets that begin as an HTTP request.
 //! `routes` puts all paths together; each other file has the paths of one kind of caller. Every route
 //! names the [`Access`](super::access) that it needs, and nothing here decides who gets in.
 

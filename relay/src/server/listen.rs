@@ -1,4 +1,5 @@
-//! Where the relay listens. 127.0.0.1 is always part of it: the extension knows no other address.
+//! The sockets on which the relay listens. 127.0.0.1 is always one of them: the extension knows no
+//! other address.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,17 +13,18 @@ use crate::start_error::StartError;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// How long a token must be where other machines can try others.
+/// The shortest token that is allowed where other machines can guess tokens.
 const LONG_ENOUGH: usize = 16;
 
-/// Where a relay listens.
+/// The sockets on which a relay listens, and the time when it began.
 #[derive(Debug)]
 pub(crate) struct Listening {
     pub(crate) listeners: Vec<TcpListener>,
     pub(crate) port: u16,
-    /// When it began to.
+    /// The instant at which the relay began to listen.
     pub(crate) since: Since,
-    /// Why the address by which some programs understand `localhost` is not among them.
+    /// The reason why the relay does not listen on `[::1]`, the address that some programs take for
+    /// `localhost`.
     pub(crate) ipv6_refused: Option<io::Error>,
 }
 
@@ -61,7 +63,8 @@ pub(crate) async fn listen(options: &RelayOptions) -> Result<Listening, StartErr
         listeners.push(bind(SocketAddr::new(host, port))?);
     }
     if host.is_unspecified() && !cfg!(target_os = "linux") {
-        // There, another user may bind an address that is part of ours, and gets what is sent to it.
+        // On these systems another user may bind an address that is part of ours, and would get the
+        // data sent to it.
         listeners.push(bind(SocketAddr::new(LOOPBACK, port))?);
     }
     let ipv6 = IpAddr::V6(Ipv6Addr::LOCALHOST);

@@ -1,4 +1,4 @@
-//! What a relay is started with.
+//! The options with which a relay is started.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::log::Logs;
 use crate::system::folders::folder_in;
 use crate::trust::Token;
 
-/// Where a relay listens, and how it serves.
+/// The options of a relay: the addresses at which it listens, and the rules by which it serves.
 #[derive(Debug, Clone)]
 pub struct RelayOptions {
     /// An address or a name of this machine; 127.0.0.1 is served beside it.
@@ -19,35 +19,36 @@ pub struct RelayOptions {
     pub port: u16,
     /// Other names by which programs may call it, such as a proxy's.
     pub allowed_hosts: Vec<String>,
-    /// What programs must show. Needed where other machines can reach the relay.
+    /// The token that programs must show. A relay that other machines can reach needs one.
     pub token: Option<Token>,
     /// Users of this machine who are served like this one and root.
     pub allowed_users: Vec<AllowedUser>,
-    /// What clients may do beyond driving tabs.
+    /// The rights of clients beyond driving tabs.
     pub policy: relay_core::Policy,
-    /// What the relay leaves on disk.
+    /// The files that the relay writes.
     pub logs: Option<Logs>,
     /// Takes the relay's words, which otherwise go to the process's own `tracing`.
     pub logger: Option<Logger>,
-    /// A folder for the relay file, which only this user can read, with which the relay can be asked to stop
-    /// ([`RelayServer::asked_to_stop`]).
+    /// A folder for the relay file, which only this user can read, with which the relay can be asked
+    /// to stop ([`RelayServer::asked_to_stop`]).
     pub relay_file: Option<PathBuf>,
     /// The folder with the secret of this user, from which the keys of extensions and programs come.
     /// Without one, no extension can prove itself, and all are believed.
     pub secret: Option<PathBuf>,
-    /// Whether CDP clients have to show a token, too: the user's, or one that is derived from the secret.
+    /// True if CDP clients have to show a token, too: the user's, or one that is derived from the
+    /// secret.
     pub paired: bool,
-    /// Which extensions are let in.
+    /// The extensions that are let in.
     pub pairing: PairingMode,
-    /// What `playwriter serve` was told, but for the token. It is in the relay file, so that a newer
-    /// relay in the place of this one is like it.
+    /// The arguments of `playwriter serve`, without the token. They are in the relay file, so that a
+    /// newer relay in the place of this one is like it.
     pub arguments: Vec<String>,
-    /// Whether a browser ends with it, as that of `playwriter browser start` does. It is in the
-    /// relay file, too: such a relay is not replaced by a newer one.
+    /// True if a browser ends with the relay, as that of `playwriter browser start` does. This is in
+    /// the relay file, too: such a relay is not replaced by a newer one.
     pub has_browser: bool,
-    /// What it tells as its version; another than this library's for a program that has its own.
+    /// The version that the relay reports. A program with its own version sets that one here.
     pub version: String,
-    /// How agents' code is run.
+    /// The options for running agents' code.
     pub executor: ExecutorOptions,
 }
 
@@ -81,13 +82,13 @@ pub struct RelayServerOptions {
     pub port: u16,
     /// An address or a name of this machine; 127.0.0.1 is served beside it.
     pub host: String,
-    /// What programs must show. Needed where other machines can reach the relay.
+    /// The token that programs must show. A relay that other machines can reach needs one.
     pub token: Option<Token>,
     /// Takes the relay's words, which otherwise go to the process's own `tracing`.
     pub logger: Option<Logger>,
-    /// Whether tabs that clients open go to a window of their own.
+    /// True if tabs that clients open go to a window of their own.
     pub separate_window: bool,
-    /// Whether a client that finds no tab gets one.
+    /// True if a client that finds no tab gets one.
     pub auto_enable: bool,
     /// The home folder in whose `.playwriter` the secret of its user is; this user's when `None`.
     pub home: Option<PathBuf>,

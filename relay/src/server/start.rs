@@ -1,5 +1,4 @@
-//! How a relay starts: it takes its port, puts together what it serves, and serves that in a task of its
-//! own.
+//! Starts a relay: takes its port, builds the routes, and serves them in a task of its own.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -51,11 +50,12 @@ impl RelayServer {
         }
     }
 
-    /// As [`RelayServer::start`]. All tasks that it spawns log to the subscriber of the caller.
+    /// Works like [`RelayServer::start`]. All tasks that it spawns log to the subscriber of the
+    /// caller.
     async fn begin(options: &RelayOptions) -> Result<Self, StartError> {
         let Listening { listeners, port, since, ipv6_refused } = listen::listen(options).await?;
         let (sandbox_listener, sandboxes) = listen::for_sandboxes()?;
-        // Only the one that has the port may touch the files.
+        // Only the relay that has the port may touch the files.
         let logs = options.logs.clone().filter(Logs::open);
         let tokens = tokens(options)?;
         let (handle, events) = RelayHandle::new();
@@ -189,7 +189,8 @@ async fn serve(
     let LoopParts { relay, mut events, inbox, publisher, traffic, token, own_folders } = the_loop;
     let serving_sandboxes = pin!(serving_sandboxes);
     let serving_sandboxes = future::select(serving_sandboxes, stopped.clone());
-    // Whoever has sent half a request, or does not read the answer, holds nobody up for longer.
+    // A peer that has sent half a request, or does not read the answer, delays the stop no longer
+    // than this.
     let overdue = stopped.then(|()| sleep(CLOSE_TIMEOUT));
     tokio::select! {
         _ = future::join(accepting, serving_sandboxes) => {}
@@ -201,7 +202,7 @@ async fn serve(
     drop(timeout(CLOSE_TIMEOUT, sockets_ended).await);
 }
 
-/// Our own programs come by the port where there is no socket.
+/// Opens the socket for our own programs. They use the port where there is no socket.
 fn own_socket(folder: &Path, port: u16) -> Option<OwnSocket> {
     OwnSocket::listen(folder, port)
         .inspect_err(|error| tracing::debug!(%error, "there is no socket for our own programs"))
@@ -214,7 +215,7 @@ fn tokens(options: &RelayOptions) -> Result<Tokens, StartError> {
         Ok(kept) => kept,
         Err(error) if options.paired && options.token.is_none() => return Err(error.into()),
         Err(error) => {
-            tracing::warn!("the relay cannot prove whose it is: {error}");
+            tracing::warn!("the relay cannot prove itself to programs: {error}");
             None
         }
     };

@@ -1,5 +1,5 @@
-//! What the programs that we start find open: what we give them, and nothing that whoever started us
-//! left open for its own children.
+//! Limits the descriptors that started programs inherit: they get the ones we give them, and none
+//! that our own parent left open for its children.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,11 +13,11 @@ use rustix::process::{Pid, prlimit};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::process::{Child, Command};
 
-/// How `/proc` marks a descriptor that no other program inherits.
+/// The flag in `/proc` of a descriptor that no other program inherits.
 const CLOSED_ON_EXEC: u32 = 0o2_000_000;
 
-/// How many files and sockets a relay may have open, if the system lets it: browsers and clients need
-/// some each, and what a stranger holds must not be missing elsewhere.
+/// The number of files and sockets that a relay may have open, if the system allows it: browsers and
+/// clients need some each, and those that a stranger holds must not be missing elsewhere.
 const WANTED: u64 = if cfg!(target_os = "macos") { 10_240 } else { 65_536 };
 
 /// The limit that this process was started with, which its children get back.
@@ -38,7 +38,7 @@ pub fn raise_limit() {
     }
 }
 
-/// How many files and sockets this process may have open.
+/// Returns the number of files and sockets that this process may have open.
 pub(crate) fn limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
@@ -62,14 +62,15 @@ pub(crate) fn spawn_with(mut command: Command, mut given: Vec<FdMapping>) -> io:
 fn give_inherited_limit(child: &Child) {
     let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     let (Some(id), Some(inherited)) = (id, INHERITED.get()) else { return };
-    // It has ended already, or has other limits of its own.
+    // The process has ended already, or has other limits of its own.
     prlimit(Some(id), Resource::Nofile, *inherited).ok();
 }
 
 #[cfg(not(target_os = "linux"))]
 fn give_inherited_limit(_: &Child) {}
 
-/// Beyond standard input, output and error. Ours are closed on exec. Only Linux tells.
+/// Returns the inherited descriptors beyond standard input, output and error. Ours are closed on
+/// exec. Only Linux tells.
 fn inherited() -> Vec<RawFd> {
     let Ok(open) = fs::read_dir("/proc/self/fdinfo") else { return Vec::new() };
     let is_inherited = |path: &Path| {

@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Only its owner reads the folder: it holds secrets and logs.
+/// Only the owner reads the folder: it holds secrets and logs.
 const FOLDER_MODE: u32 = 0o700;
 
 /// Makes the folder if there is none, for its owner only.
 pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
-    // One that was there may have been made by another hand.
+    // An existing folder may have other rights.
     fs::set_permissions(folder, Permissions::from_mode(FOLDER_MODE))
 }
 

@@ -24,10 +24,10 @@ pub use keys::forget;
 pub(crate) use keys::{Known, give_key, is_still_known, look_up};
 pub(crate) use proven::{is_proven, remember_proven};
 
-/// Why a folder was not paired.
+/// The reason why a folder was not paired.
 #[derive(Debug, thiserror::Error)]
 pub enum PairingError {
-    /// There is no key to be had.
+    /// The key cannot be derived.
     #[error(transparent)]
     Secret(#[from] SecretError),
     /// A file cannot be used.
@@ -35,7 +35,7 @@ pub enum PairingError {
     System {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -52,7 +52,7 @@ impl PairingError {
 pub struct PairedFolder {
     /// The name of its key.
     pub kid: KeyId,
-    /// Whether the file had to be written.
+    /// True if the file had to be written.
     pub is_new: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn pair(home: &Path, folder: &Path, port: u16) -> Result<PairedFolder, Pairi
     Ok(PairedFolder { kid, is_new: true })
 }
 
-/// Whether the extension in a folder has a key that the relays of this user know.
+/// Returns `true` if the extension in a folder has a key that the relays of this user know.
 #[must_use]
 pub fn is_paired(home: &Path, folder: &Path) -> bool {
     let secret = Secret::read(home).ok().flatten();
@@ -150,7 +150,7 @@ pub fn key_of(folder: &Path) -> Option<KeyId> {
     read(folder)?.kid
 }
 
-/// Whether others than its owner can read the key in a folder, as the file system tells it.
+/// Returns `true` if others than its owner can read the key in a folder, as the file system tells it.
 #[must_use]
 pub fn others_can_read(folder: &Path) -> bool {
     let mode = fs::metadata(folder.join(FILE)).map(|it| it.permissions().mode());

@@ -1,9 +1,9 @@
-//! How a relay proves to programs of its user that it has their secret.
+//! The proof with which a relay shows programs of its user that it has their secret.
 //!
-//! The program sends a nonce, and the relay signs it together with the address at which the program
-//! reached it, and for how long it has been there: nobody can pass the question on to a relay elsewhere,
-//! nor to one that came after the program had connected. The label keeps the proof apart
-//! from those that extensions and relays give each other.
+//! The program sends a nonce. The relay signs it together with the address at which the program
+//! reached it, and the time for which it has been there. So nobody can pass the question on to a
+//! relay elsewhere, nor to one that came after the program had connected. The label keeps the proof
+//! apart from those that extensions and relays give each other.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -41,7 +41,8 @@ impl Nonce {
         written(proof.as_ref())
     }
 
-    /// Returns whether whoever has listened at an address for so many milliseconds has the secret.
+    /// Returns `true` if the proof shows that the program that has listened at an address for so many
+    /// milliseconds has the secret.
     pub(crate) fn is_proven(
         &self,
         proof: &str,

@@ -23,7 +23,7 @@ const LENGTH: usize = 32;
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Secret([u8; LENGTH]);
 
-/// Why there is no secret.
+/// The reason why there is no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
     /// Somebody damaged it, or the disk was full.
@@ -38,7 +38,7 @@ pub enum SecretError {
     NotOurs {
         /// The folder.
         folder: PathBuf,
-        /// Whose it is.
+        /// The user who owns the file.
         owner: u32,
     },
     /// The system has no randomness.
@@ -49,7 +49,7 @@ pub enum SecretError {
     System {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -142,8 +142,8 @@ impl Secret {
         Ok(self.marked(id))
     }
 
-    /// Whether the name of a key comes from this secret. One in four billion foreign ones does, too,
-    /// which opens nothing.
+    /// Returns `true` if the name of a key comes from this secret. One in four billion foreign names
+    /// does, too; such a key opens nothing.
     pub(crate) fn knows(&self, id: KeyId) -> bool {
         let [a, b, c, d, ..] = id.0;
         self.marked([a, b, c, d]) == id
@@ -165,12 +165,12 @@ impl Secret {
         hmac::Key::new(hmac::HMAC_SHA256, &self.derive(&[b"playwriter/v1/cli"]))
     }
 
-    /// What agents show at `/mcp` and `/sessions`.
+    /// Returns the token that agents show at `/mcp` and `/sessions`.
     pub(crate) fn agents_token(&self) -> Token {
         self.token(b"playwriter/v1/token/agents")
     }
 
-    /// What CDP clients show to a relay that runs with `--paired`.
+    /// Returns the token that CDP clients show to a relay that runs with `--paired`.
     pub(crate) fn cdp_token(&self) -> Token {
         self.token(b"playwriter/v1/token/cdp")
     }

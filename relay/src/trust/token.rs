@@ -18,19 +18,19 @@ impl Token {
         Self(secret.into())
     }
 
-    /// One that nobody can guess.
+    /// Makes a token that nobody can guess.
     pub(crate) fn random() -> io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// Whether programs could send it: a header takes visible ASCII characters only.
+    /// Returns `true` if programs could send the token: a header takes visible ASCII characters only.
     pub(crate) fn is_usable(&self) -> bool {
         !self.0.is_empty() && self.0.bytes().all(|byte| byte.is_ascii_graphic())
     }
 
-    /// Whether a request shows it, in its header or in its address.
+    /// Returns `true` if a request shows the token, in its header or in its address.
     pub(crate) fn is_shown(&self, headers: &HeaderMap, query: &str) -> bool {
         let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
         let in_header = authorization.and_then(bearer).is_some_and(|shown| self.is(shown));
@@ -56,7 +56,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether a text gives it away, be it as it is, in an address or in JSON.
+    /// Returns `true` if a text contains the token: plain, as in an address, or as in JSON.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         let is_in_address = || {
             let is_changed = !self.0.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -89,7 +89,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Whether a request shows any token, be it right or wrong.
+/// Returns `true` if a request shows any token, be it right or wrong.
 pub(crate) fn is_any_shown(headers: &HeaderMap, query: &str) -> bool {
     let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
     authorization.and_then(bearer).is_some() || in_query(query).is_some()

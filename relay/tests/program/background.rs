@@ -16,7 +16,7 @@ use crate::running::Running;
 fn a_relay_survives_the_shell_that_started_it_and_its_terminal() {
     let place = Place::new();
     let script = format!("'{PROGRAM}' ensure; kill -s HUP 0");
-    // Whoever runs the tests may have told their children not to hear it.
+    // The parent of the tests may have told its children to ignore the signal.
     let mut shell = place.with_environment(Command::new("env"));
     shell.args(["--default-signal=HUP", "sh", "-c", &script]);
     let ended = shell.process_group(0).status().unwrap();
@@ -46,7 +46,7 @@ fn a_relay_holds_nothing_open_that_its_caller_had() {
 }
 
 #[test]
-fn whoever_waits_at_a_terminal_sees_for_what() {
+fn a_wait_at_a_terminal_shows_its_reason() {
     let place = Place::new();
     let package = place.playwright();
     let with = |mut command: Command| {
@@ -60,7 +60,7 @@ fn whoever_waits_at_a_terminal_sees_for_what() {
     assert!(seen.trim_end().ends_with("\r\u{1b}[K2"), "{seen}");
     for (command, what) in [
         ("status", "asking the relay (0 s)"),
-        ("doctor", "looking at what is there (0 s)"),
+        ("doctor", "checking the installation (0 s)"),
         ("serve", "asking who has the port (0 s)"),
         ("ensure", "starting the relay (0 s)"),
     ] {
@@ -116,7 +116,7 @@ fn the_environment_says_how_a_relay_is_started() {
 }
 
 #[test]
-fn what_is_empty_in_the_environment_counts_as_unset() {
+fn an_empty_variable_counts_as_unset() {
     let place = Place::new();
     let emptied = |arguments: &[&str], empty: &[&str]| {
         let mut command = place.command(arguments);

@@ -20,9 +20,9 @@ fn a_port_whose_holder_does_not_answer_is_named() {
     assert_failure(
         &output,
         &format!(
-            "error: What listens there does not answer: a relay that hangs or is very busy, or another \
+            "error: The program on the port does not answer: a relay that hangs or is very busy, or another \
              program. (port {port})\n\n\
-             hint: try again; if it stays so, end the process that `lsof -i :{port}` shows, or choose \
+             hint: try again; if that does not help, end the process that `lsof -i :{port}` shows, or choose \
              another port with --port (or PLAYWRITER_PORT) and in the extension\n"
         ),
     );
@@ -141,7 +141,7 @@ fn logs_that_cannot_be_written_are_no_reason_to_fail() {
         .collect();
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(said[0].contains("the logs cannot be written; going on without them"), "{said:?}");
-    assert!(said[1].contains("the relay cannot prove whose it is"), "{said:?}");
+    assert!(said[1].contains("the relay cannot prove itself to programs"), "{said:?}");
     assert!(said[2].contains("`playwriter stop` will not work"), "{said:?}");
     assert!(said[3].starts_with("relay is running at http://"), "{said:?}");
 }
@@ -206,7 +206,7 @@ fn browser_start_ends_in_a_controlled_tab_and_takes_its_browser_with_it() {
     starts_a_browser(&[], &home);
 }
 
-/// It is called differently, and so gets its extension in the way that Google Chrome allows.
+/// The browser has another name, and so gets its extension in the way that Google Chrome allows.
 #[test]
 fn a_browser_that_heeds_no_switch_is_given_the_extension() {
     let home = tempfile::tempdir().unwrap();
@@ -215,14 +215,14 @@ fn a_browser_that_heeds_no_switch_is_given_the_extension() {
     starts_a_browser(&[chrome.to_str().unwrap()], &home);
 }
 
-/// Where the hint of `connect` sends those who have no extension.
+/// `browser start` is where the hint of `connect` sends users without an extension.
 #[test]
 fn browser_start_uses_the_relay_that_runs_and_leaves_it_running() {
     let place = Place::new();
     let connect = place.command(&["connect", "--timeout", "0"]).output().unwrap();
     assert_eq!(connect.status.code(), Some(1), "{}", stderr(&connect));
     assert!(stderr(&connect).contains("`playwriter browser start`"));
-    // Under one name, whatever the browser that is installed here is called.
+    // The name is fixed, whatever the browser that is installed here is called.
     let chromium = place.home.path().join("chromium");
     std::os::unix::fs::symlink(relay::browser::find().unwrap(), &chromium).unwrap();
     let arguments = ["browser", "start", "--headless", chromium.to_str().unwrap()];
@@ -320,7 +320,7 @@ impl Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -346,7 +346,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Whether any process has this folder on its command line.
+/// Returns `true` if any process has this folder on its command line.
 fn someone_uses(profile: &Path) -> bool {
     let profile = profile.to_str().unwrap();
     std::fs::read_dir("/proc").unwrap().filter_map(Result::ok).any(|process| {

@@ -1,4 +1,4 @@
-//! A relay that outlives whoever started it.
+//! A relay that outlives the program that started it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,7 +52,7 @@ async fn an_older_relay_of_ours_is_asked_to_stop_and_replaced() {
 }
 
 #[tokio::test]
-async fn a_relay_that_replaces_an_older_one_is_like_it_but_for_what_its_caller_says() {
+async fn a_replacement_keeps_the_settings_that_its_caller_does_not_give() {
     let place = Place::new();
     let told =
         ["--auto-enable=false", "--allow-focus", "--cookies=profile", "--allow-host=a.example"];
@@ -104,7 +104,7 @@ async fn an_older_relay_is_not_replaced_by_one_that_wants_no_token() {
     assert_eq!(ensure_persistent_relay(&options).await.unwrap(), place.relay(true));
     older.await.unwrap();
     assert!(place.client().get::<RelayStatus>("/relay/status").await.is_err(), "it wants it, too");
-    assert!(!std::fs::read_to_string(place.note()).unwrap().contains("s3cret-0123456789"));
+    assert!(!std::fs::read_to_string(place.relay_file()).unwrap().contains("s3cret-0123456789"));
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_program_that_is_no_relay_keeps_its_port() {
 }
 
 #[tokio::test]
-async fn who_does_not_answer_is_not_taken_for_another_program() {
+async fn a_relay_that_does_not_answer_is_not_taken_for_another_program() {
     let place = Place::new();
     let _silent = TcpListener::bind(("127.0.0.1", place.port)).await.unwrap();
     for error in [
@@ -192,7 +192,7 @@ async fn who_does_not_answer_is_not_taken_for_another_program() {
 async fn a_relay_of_another_project_is_named_and_left_alone() {
     let place = Place::new();
     let stranger = a_program_that_answers(place.port, r#"{"version":"0.0.63"}"#).await;
-    // No clock runs over, either.
+    // The longest time must not overflow a clock, either.
     let (port, home) = (place.port, Some(place.home.path().to_owned()));
     let wait = WaitOptions { port, home, timeout: Duration::MAX, ..WaitOptions::default() };
     for error in [
@@ -257,7 +257,7 @@ async fn a_relay_stops_when_its_user_asks_and_leaves_nothing_but_its_logs() {
     assert_eq!(stop_relay(&place.stop()).await.unwrap().as_deref(), Some(VERSION));
     assert!(!place.answers().await);
     assert_eq!(stop_relay(&place.stop()).await.unwrap(), None);
-    assert!(!place.note().exists());
+    assert!(!place.relay_file().exists());
 }
 
 #[tokio::test]
@@ -281,25 +281,29 @@ async fn several_may_stop_a_relay_at_once() {
 #[tokio::test]
 async fn a_relay_has_stopped_when_another_has_its_place() {
     let place = Place::new();
-    let folder = place.note().parent().unwrap().to_owned();
+    let folder = place.relay_file().parent().unwrap().to_owned();
     std::fs::create_dir_all(&folder).unwrap();
     let of = |key: &str| {
         json!({ "pid": 1, "port": place.port, "version": VERSION, "key": key }).to_string()
     };
-    let (note, next) = (place.note(), of("next"));
-    std::fs::write(&note, of("first")).unwrap();
-    // From the outside: the first one ends, and at once somebody starts the next.
+    let (relay_file, next) = (place.relay_file(), of("next"));
+    std::fs::write(&relay_file, of("first")).unwrap();
+    // An outsider's view: the first one ends, and at once somebody starts the next.
     let version = warp::path!("version").map(|| {
         warp::reply::json(&json!({ "version": VERSION, "name": shared_protocol::http::RELAY_NAME }))
     });
     let shutdown = warp::path!("shutdown").map(move || {
-        std::fs::write(&note, &next).unwrap();
+        std::fs::write(&relay_file, &next).unwrap();
         warp::reply::json(&json!({}))
     });
     let listener = TcpListener::bind(("127.0.0.1", place.port)).await.unwrap();
     let relays = tokio::spawn(warp::serve(version.or(shutdown)).incoming(listener).run());
     assert_eq!(stop_relay(&place.stop()).await.unwrap().as_deref(), Some(VERSION));
-    assert_eq!(std::fs::read_to_string(place.note()).unwrap(), of("next"), "which is left alone");
+    assert_eq!(
+        std::fs::read_to_string(place.relay_file()).unwrap(),
+        of("next"),
+        "which is left alone"
+    );
     relays.abort();
 }
 
@@ -310,11 +314,11 @@ async fn a_relay_that_is_stopping_leaves_its_settings_to_nobody() {
     let arguments = vec!["--allow-focus".to_owned()];
     let token = Some(Token::new("s3cret"));
     let relay = RelayServer::start(&RelayOptions { token, arguments, ..options }).await.unwrap();
-    let kept = std::fs::read(place.note()).unwrap();
+    let kept = std::fs::read(place.relay_file()).unwrap();
     relay.close().await;
     let mut kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
     kept["is_stopping"] = true.into();
-    std::fs::write(place.note(), kept.to_string()).unwrap();
+    std::fs::write(place.relay_file(), kept.to_string()).unwrap();
     assert_eq!(ensure_persistent_relay(&place.options()).await.unwrap(), place.relay(true));
     let status: RelayStatus = place.client().get("/relay/status").await.unwrap();
     assert!(!status.settings.unwrap().allow_focus);

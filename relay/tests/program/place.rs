@@ -27,7 +27,8 @@ impl Place {
         Self { port, home: tempfile::tempdir().unwrap(), _held: held }
     }
 
-    /// The program, which knows nothing of the home and the settings of whoever runs the tests.
+    /// Returns the program's command, without the home and the settings of the person who runs the
+    /// tests.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(arguments, self.home.path());
         command.env("PLAYWRITER_PORT", self.port.to_string());
@@ -54,28 +55,28 @@ impl Place {
         package
     }
 
-    /// The note that the relay here leaves.
-    pub(crate) fn note(&self) -> PathBuf {
+    /// Returns the path of the relay file.
+    pub(crate) fn relay_file(&self) -> PathBuf {
         self.home.path().join(format!(".playwriter/relay-{}.json", self.port))
     }
 
     /// The number of the process of the relay that runs here.
     pub(crate) fn relay_process(&self) -> String {
-        let note: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(self.note()).unwrap()).unwrap();
-        note["pid"].to_string()
+        let relay_file: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(self.relay_file()).unwrap()).unwrap();
+        relay_file["pid"].to_string()
     }
 
     /// Kills the relay that runs here, if it is a process of its own, and waits until its port is free.
     pub(crate) fn kill(&self) {
-        if !self.note().exists() {
+        if !self.relay_file().exists() {
             return;
         }
         let pid = self.relay_process();
         // The number of a process that is gone may be another's.
         let program = std::fs::read_link(format!("/proc/{pid}/exe"));
         if program.is_ok_and(|program| program == Path::new(PROGRAM)) {
-            // It may have ended by itself.
+            // The process may have ended by itself.
             drop(Command::new("kill").args(["-9", &pid]).status());
             // The system tells nobody but its parent, which is gone.
             let is_there = || TcpStream::connect(("127.0.0.1", self.port)).is_ok();

@@ -23,7 +23,10 @@ async fn a_relay_on_another_address_is_used_with_its_token() {
         let text = String::from_utf8(connect.stderr).unwrap();
         assert_eq!(connect.status.code(), Some(1), "{text}");
         assert!(text.starts_with("error: Extension not connected."), "{text}");
-        assert!(text.contains(&format!("hint: it was looked for at http://{host}.")), "{text}");
+        assert!(
+            text.contains(&format!("hint: the relay at http://{host} has no extension.")),
+            "{text}"
+        );
         let refused = place.ask("status", &url, None).await;
         let text = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(2), "{text}");

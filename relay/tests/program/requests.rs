@@ -9,17 +9,17 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 #[tokio::test]
-async fn a_relay_closes_in_time_whatever_hangs_on_it() {
+async fn a_relay_closes_in_time_with_any_open_connection() {
     let server = start().await;
     let mut half = TcpStream::connect(server.address()).await.unwrap();
     half.write_all(b"GET / HTTP/1.1\r\nHost: 127.").await.unwrap();
-    // By the answer to the next, the relay has read the first.
+    // An answer to the second request shows that the relay has read the first.
     assert_eq!(status(&server, "GET / HTTP/1.1", "").await, 200);
     timeout(Duration::from_secs(10), server.close()).await.unwrap();
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_answered_with_a_reason() {
+async fn an_unreadable_request_is_answered_with_a_reason() {
     let server = start().await;
     for body in ["", "{}", "no JSON", r#"{"separateWindow":1}"#] {
         assert_eq!(status(&server, "POST /relay/window-mode HTTP/1.1", body).await, 400, "{body}");

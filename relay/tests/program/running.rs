@@ -46,7 +46,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// What was said so far, and where more comes from.
+/// The output so far, and the source of more.
 struct Heard<R> {
     text: String,
     more: BufReader<R>,

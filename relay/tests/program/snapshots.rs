@@ -1,4 +1,5 @@
-//! What every command prints, word by word: standard output, standard error and the exit code.
+//! Snapshots of every command's output, word by word: standard output, standard error and the exit
+//! code.
 //!
 //! `SNAPSHOTS=overwrite cargo test -p relay --test program snapshots` writes them anew.
 
@@ -156,7 +157,7 @@ fn a_relay_in_the_foreground() {
 
 #[test]
 fn a_stranger_on_the_port() {
-    // What it is sent, it does not understand.
+    // The peer sends something that no relay sends.
     let place = Place::of_stranger(|_| "SSH-2.0-OpenSSH_9.9\r\n");
     for command in ["ensure", "connect", "stop", "doctor", "status"] {
         place.shows(&format!("{command}-with-stranger"), &[command]);
@@ -231,7 +232,7 @@ fn files() {
 }
 
 #[test]
-fn words_that_are_not_understood() {
+fn unknown_arguments() {
     let place = Place::new();
     place.shows("unknown-command", &["conect"]);
     place.shows("unknown-shell", &["completions", "cmd"]);
@@ -306,7 +307,8 @@ impl Place {
     }
 }
 
-/// Leaves out what depends on the kernel and the user: which parts of the boundary there are, and a uid.
+/// Leaves out what depends on the kernel and the user: which parts of the boundary there are, and a
+/// uid.
 fn without_machine(text: &str) -> String {
     const NAMES: [(&str, &str); 6] = [
         ("agents  ", "agents     [BOUNDARY]"),
@@ -324,7 +326,8 @@ fn without_machine(text: &str) -> String {
         let name =
             NAMES.iter().find(|(start, _)| content.starts_with(start)).map(|(_, name)| *name);
         kept.extend([margin, name.unwrap_or(content), "\n"]);
-        // What belongs to it: in text, lines that are indented below it; in JSON, the rest of the object.
+        // The lines that belong to the name: in text, lines that are indented below it; in JSON, the
+        // rest of the object.
         let least = match name {
             Some(name) if name.starts_with("agents") => 1,
             Some(name) if name.contains("[BOUNDARY]") => margin.len(),

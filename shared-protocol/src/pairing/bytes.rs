@@ -148,7 +148,7 @@ fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Only the one form that [`encode`] gives is read.
+/// Reads only the one form that [`encode`] gives.
 fn decode(text: &str, bytes: &mut [u8]) -> Result<(), InvalidBytes> {
     if text.len() != (bytes.len() * 8).div_ceil(6) {
         return Err(InvalidBytes);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// How many letters it has.
+/// The number of letters of a code.
 const LENGTH: usize = 26;
 
 /// 128 random bits: nobody who sees a proof can try all of them.

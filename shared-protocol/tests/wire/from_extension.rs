@@ -1,11 +1,11 @@
-//! What extensions say, every message there is.
+//! Every message that extensions send.
 
 use shared_protocol::{CdpEvent, Extra, HelloMessage, LogLevel, LogLine, ParseFailure, RequestId};
 
 use super::{ExtensionMessage, check_folder, event, extra, raw};
 
 #[test]
-fn what_an_extension_says() {
+fn every_extension_message_round_trips() {
     check_folder(
         "from-extension",
         &[

@@ -1,4 +1,4 @@
-//! What relays say, every message there is.
+//! Every message that relays send.
 
 use shared_protocol::{
     CdpCommand, CookieCalls, CookieFunction, DownloadId, DownloadQuery, Extra, Notice,
@@ -11,7 +11,7 @@ use super::{
 };
 
 #[test]
-fn what_the_relay_says() {
+fn every_relay_message_round_trips() {
     check_folder(
         "from-relay",
         &[

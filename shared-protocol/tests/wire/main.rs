@@ -24,7 +24,7 @@ use shared_protocol::{
 type RelayMessage = shared_protocol::RelayMessage<Raw>;
 type ExtensionMessage = shared_protocol::ExtensionMessage<Raw>;
 
-/// Every file of the folder must be in the table, so that none is forgotten.
+/// Checks every file of the folder against the table, so that none is forgotten.
 fn check_folder<T: Serialize + DeserializeOwned + PartialEq + Debug>(
     folder: &str,
     table: &[(&str, T)],

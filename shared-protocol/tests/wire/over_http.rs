@@ -1,11 +1,11 @@
-//! What the relay answers over HTTP.
+//! The relay's answers over HTTP.
 
 use shared_protocol::{TargetId, http};
 
 use super::check;
 
 #[test]
-fn what_the_relay_answers_over_http() {
+fn every_http_body_round_trips() {
     let profile = http::Profile { email: String::new(), id: "123".to_owned() };
     let version =
         http::Version { version: "1.0.0".to_owned(), name: None, listening: None, proof: None };

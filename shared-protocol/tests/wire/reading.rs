@@ -1,4 +1,4 @@
-//! What may differ without meaning anything else, and what may not.
+//! Differences in frames that mean nothing, and differences that are errors.
 
 use shared_protocol::{
     AttachedToTarget, BrowserWindow, CdpCommand, FoundDownload, InitialTab, RequestId, SessionId,
@@ -63,7 +63,7 @@ fn a_frame_that_is_no_message_says_why() {
 }
 
 #[test]
-fn target_info_keeps_what_a_newer_chrome_adds() {
+fn target_info_keeps_fields_of_a_newer_chrome() {
     let written = r#"{"sessionId":"S","targetInfo":{"targetId":"T","type":"page","title":"","url":"about:blank","attached":true,"canAccessOpener":false,"pid":77},"waitingForDebugger":false,"reason":"new"}"#;
     let read: AttachedToTarget<Raw> = serde_json::from_str(written).unwrap();
     assert_eq!(read.target_info.extra, extra(&[("pid", "77")]));
@@ -71,7 +71,7 @@ fn target_info_keeps_what_a_newer_chrome_adds() {
 }
 
 #[test]
-fn initial_tab_carries_what_an_announcement_would() {
+fn initial_tab_carries_the_fields_of_an_announcement() {
     let written = r#"{"success":true,"tabId":12,"sessionId":"pw-tab-1","targetInfo":{"targetId":"T","type":"page","title":"","url":"about:blank","attached":true,"canAccessOpener":false}}"#;
     let read: InitialTab<Raw> = serde_json::from_str(written).unwrap();
     assert_eq!(read.session_id, SessionId::new("pw-tab-1"));

@@ -28,7 +28,7 @@ const STUBBORN: &str = "await page.evaluate(() => { window.ticks = 1 });
     for (;;) await new Promise((done) => setTimeout(done, 20))";
 
 #[tokio::test]
-async fn a_call_is_not_held_up_by_what_earlier_ones_left_running() {
+async fn a_call_does_not_wait_for_work_that_earlier_calls_left_running() {
     let stage = Stage::with_controlled_tab().await;
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
     for leave in [
@@ -121,7 +121,7 @@ async fn a_call_that_nobody_waits_for_ends() {
         outcome = client.post::<Value>("/sessions/left/execute", &run) => panic!("{outcome:?}"),
         seen = agent.call("execute", begun) => drop(ok(seen)),
     }
-    // Those that wait come next when it has ended.
+    // The calls that wait come next when it has ended.
     let next = json!({ "session": "left", "code": STANDS_STILL });
     let text = ok(agent.call("execute", next).await);
     assert!(text.ends_with("\ntrue"), "{text}");
@@ -137,7 +137,7 @@ async fn a_call_of_an_agent_that_hangs_up_ends() {
     let mut other = Agent::http(Sdk::Python, &stage.mcp_url("session=left"));
     other.begin("execute", json!({ "code": TICKING, "timeout": 100_000 })).await;
     ok(agent.call("execute", json!({ "code": HAS_BEGUN, "timeout": 100_000 })).await);
-    // It is killed.
+    // Dropping kills it.
     drop(other);
     let next = json!({ "session": "left", "code": STANDS_STILL });
     let text = ok(agent.call("execute", next).await);
@@ -150,8 +150,8 @@ fn patient_client(stage: &Stage) -> Client {
     stage.client().with_timeout(2 * TIMEOUT)
 }
 
-/// As the relay sees it: how long past its limit an answer comes, at most, when nothing else holds
-/// the machine up.
+/// The longest time, as the relay sees it, by which an answer may come past its limit when the
+/// machine is not busy.
 const LATEST: Duration = Duration::from_secs(1);
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn code_that_overruns_is_answered_within_a_second_of_its_limit() {
 }
 
 #[tokio::test]
-async fn what_code_said_before_it_overran_is_not_lost() {
+async fn output_of_code_that_overran_is_not_lost() {
     let stage = Stage::with_controlled_tab().await;
     let code = "console.log('so far'); while (true) {}";
     let call = json!({ "code": code, "timeout": 5_000 });
@@ -340,14 +340,14 @@ async fn a_session_stays_with_its_browser_when_another_comes() {
     let chosen = json!({ "session": "new", "code": "typeof page", "browser": key });
     assert_eq!(ok(agent.call("execute", chosen).await), "object");
     assert_eq!(ok(agent.execute("state.kept").await), "kept");
-    // Over a reconnect of its own browser, too.
+    // The session keeps its browser over a reconnect, too.
     stage.end_worker().await;
     assert_eq!(ok(agent.execute("[state.kept, await page.evaluate('1')].join()").await), "kept,1");
-    // Which one it was is part of what a reset forgets.
+    // A reset also forgets the browser of the session.
     ok(agent.call("reset", json!({})).await);
     let text = failed(agent.execute("1").await);
     assert!(text.starts_with("several browsers are connected"), "{text}");
-    // So that it can be given one.
+    // The session can then be given a browser.
     let chosen = json!({ "code": "typeof state.kept", "browser": key });
     assert_eq!(ok(agent.call("execute", chosen).await), "undefined");
     assert_eq!(ok(agent.execute("typeof page").await), "object");

@@ -176,8 +176,8 @@ async fn no_option_that_takes_a_path_leads_out_of_the_folders() {
 /// An archive of no requests, which is a script and a style sheet, too.
 const HAR: &str = r#"{"log":{"version":"1.2","creator":{"name":"","version":""},"entries":[]}}"#;
 
-/// For an extension that asks for a new tab, Chrome takes a path behind `view-source:` for a file, and
-/// an address without a scheme for a page of the extension, with its rights.
+/// An extension asks for a new tab. Chrome then takes a path behind `view-source:` for a file, and an
+/// address without a scheme for a page of the extension, with its rights.
 #[tokio::test]
 async fn no_file_and_no_page_of_the_extension_is_opened_for_agents() {
     let stage = Stage::with_controlled_tab().await;

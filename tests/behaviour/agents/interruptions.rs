@@ -49,7 +49,7 @@ async fn a_tab_that_is_closed_under_an_agent_is_replaced_with_a_warning() {
         assert!(text.ends_with(&format!("{site}/index.html,1")), "{text}");
     }
     ok(agents[0].execute("await page.close()").await);
-    // There is always a page.
+    // An agent always has a page.
     let text = ok(agents[0].execute("page.url()").await);
     assert!(text.ends_with("\nabout:blank"), "{text}");
     let popup = format!(
@@ -71,7 +71,7 @@ async fn a_tab_that_is_closed_under_an_agent_is_replaced_with_a_warning() {
 }
 
 #[tokio::test]
-async fn what_an_agents_program_says_is_in_the_log_for_people() {
+async fn messages_of_an_agents_program_are_in_the_log_for_people() {
     let stage = Stage::without_relay().await;
     // Another program has the port, so there is no relay to say anything.
     let _squatter = tokio::net::TcpListener::bind(("127.0.0.1", stage.port())).await.unwrap();
@@ -93,7 +93,7 @@ async fn an_agent_without_a_browser_learns_what_the_user_has_to_click() {
     for agent in &mut agents {
         ok(agent.execute("state.kept = 'still there'").await);
     }
-    // It may be gone before it could answer.
+    // The browser may be gone before it could answer.
     drop(stage.browser.devtools("Browser.close", json!({})).await);
     stage.status_when("the extension to be gone", |status| !status.connected).await;
     for agent in &mut agents {
@@ -179,7 +179,7 @@ async fn begin(stage: &Stage, agents: &mut [Agent]) -> Vec<String> {
     workers
 }
 
-/// Workers end with their relay, however that ends.
+/// Sandboxes end with their relay, however that ends.
 async fn ended(workers: &[String]) {
     for worker in workers {
         let wait = ["--pid", worker.as_str(), "-f", "/dev/null"];

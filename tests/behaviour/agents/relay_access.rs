@@ -1,4 +1,4 @@
-//! Agents' code has a door of its own to the relay, and no way to any other.
+//! Agents' code reaches the relay at a port of its own, and at no other.
 
 use end_to_end::{Agent, Sdk, Stage, playwright_core, program};
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ use super::confinement::PROCESS;
 async fn code_cannot_reach_the_relay_that_others_use() {
     let stage = Stage::with_controlled_tab().await;
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
-    has_one_door_only(&mut agent, stage.port()).await;
+    reaches_only_its_own_port(&mut agent, stage.port()).await;
     agent.end().await;
     stage.end().await;
 }
 
 #[tokio::test]
-async fn code_cannot_reach_the_relay_by_posing_as_what_needs_no_token() {
+async fn code_cannot_reach_the_relay_by_posing_as_a_program_without_a_token() {
     let stage = Stage::with_token("s3cret").await;
     let mut agent = Agent::http(Sdk::TypeScript, &format!("{}/mcp?token=s3cret", stage.url()));
-    has_one_door_only(&mut agent, stage.port()).await;
+    reaches_only_its_own_port(&mut agent, stage.port()).await;
     agent.end().await;
     stage.end().await;
 }
 
-async fn has_one_door_only(agent: &mut Agent, port: u16) {
+async fn reaches_only_its_own_port(agent: &mut Agent, port: u16) {
     let net = format!("{PROCESS}.getBuiltinModule('net')");
     let handshake = |host: &str| {
         format!(
@@ -75,21 +75,21 @@ async fn has_one_door_only(agent: &mut Agent, port: u16) {
         let text = failed(agent.execute(&code).await);
         assert!(text.contains("EACCES"), "{code}: {text}");
     }
-    ok(agent.execute(&find_door()).await);
-    let knock = "const doors = ['/sessions', '/json/list', '/extension', '/mcp', '/cdp', '/cdp/mine'];
-        const knock = (path) => fetch(`http://127.0.0.1:${state.door}${path}`).then(({ status }) => status);
-        (await Promise.all(doors.map(knock))).join()";
-    let text = ok(agent.execute(knock).await);
+    ok(agent.execute(&remember_port()).await);
+    let ask = "const paths = ['/sessions', '/json/list', '/extension', '/mcp', '/cdp', '/cdp/mine'];
+        const ask = (path) => fetch(`http://127.0.0.1:${state.port}${path}`).then(({ status }) => status);
+        (await Promise.all(paths.map(ask))).join()";
+    let text = ok(agent.execute(ask).await);
     assert!(text.ends_with("\n403,403,403,403,403,403"), "{text}");
 }
 
-/// Remembers the port of workers, and what opens it, when the browser is connected again.
-fn find_door() -> String {
+/// Remembers the port of sandboxes and its key, when the browser is connected again.
+fn remember_port() -> String {
     format!(
         "const {{ Socket }} = {PROCESS}.getBuiltinModule('net');
          const {{ connect }} = Socket.prototype;
          Socket.prototype.connect = function (...given) {{
-             state.door = [given].flat(2)[0].port;
+             state.port = [given].flat(2)[0].port;
              return Reflect.apply(connect, this, given);
          }};
          const type = browser.browserType();
@@ -106,12 +106,12 @@ fn find_door() -> String {
 async fn code_takes_no_more_sockets_than_leave_room_for_others() {
     let stage = Stage::with_controlled_tab().await;
     let mut agent = stage.agent_over_http(Sdk::TypeScript);
-    ok(agent.execute(&find_door()).await);
+    ok(agent.execute(&remember_port()).await);
     ok(agent.execute("state.key.length").await);
-    // Those that say nothing make room for others, long before they are given up.
+    // Connections that send nothing make room for others, long before their time is over.
     let silent = format!(
         "const {{ connect }} = {PROCESS}.getBuiltinModule('net');
-         const sockets = Array.from({{ length: 100 }}, () => connect(state.door, '127.0.0.1').on('error', () => {{}}));
+         const sockets = Array.from({{ length: 100 }}, () => connect(state.port, '127.0.0.1').on('error', () => {{}}));
          await Promise.all(sockets.slice(0, 36).map((socket) => new Promise((done) => socket.on('close', done))));
          sockets.forEach((socket) => socket.destroy());
          'let go'"
@@ -120,7 +120,7 @@ async fn code_takes_no_more_sockets_than_leave_room_for_others() {
     assert_eq!(ok(agent.call("execute", silent).await), "let go");
     let entered = format!(
         "const {{ connect }} = {PROCESS}.getBuiltinModule('net');
-         const sockets = Array.from({{ length: 20 }}, () => connect(state.door, '127.0.0.1'));
+         const sockets = Array.from({{ length: 20 }}, () => connect(state.port, '127.0.0.1'));
          const enter = (socket, at) => new Promise((done) => {{
              socket.on('data', (answer) => done(String(answer).slice(9, 12)));
              socket.write(`GET /cdp/mine-${{at}} HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: ${{state.key}}\\r\\n`
@@ -170,7 +170,7 @@ async fn code_inherits_no_open_file() {
 
 /// The home folder of the other tests is part of the temporary one, which code may use.
 #[tokio::test]
-async fn code_cannot_read_what_is_kept_beside_its_folder() {
+async fn code_cannot_read_files_beside_its_folder() {
     let stage = Stage::without_relay().await;
     let temporary = stage.home().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -184,11 +184,11 @@ async fn code_cannot_read_what_is_kept_beside_its_folder() {
     let write = "require('fs').writeFileSync('note.txt', 'mine'); require('fs').readFileSync('note.txt', 'utf8')";
     assert_eq!(run("one", write).await, ("mine".to_owned(), String::new()));
     let files = stage.files();
-    let note = files.join(format!("relay-{}.json", stage.port()));
-    assert!(note.exists());
+    let relay_file = files.join(format!("relay-{}.json", stage.port()));
+    assert!(relay_file.exists());
     for code in [
         format!("require('fs').readFileSync('{}/sessions/one/note.txt')", files.display()),
-        format!("require('fs').readFileSync('{}')", note.display()),
+        format!("require('fs').readFileSync('{}')", relay_file.display()),
         format!("require('fs').readdirSync('{}')", files.display()),
         format!("require('fs').writeFileSync('{}/sessions/one/note.txt', '')", files.display()),
         format!("require('fs').writeFileSync('{}/sandbox/x', '')", files.display()),
@@ -220,7 +220,7 @@ async fn the_browser_changes_nothing_at_the_relay_for_code() {
         );
         assert_eq!(ok(agent.execute(&post).await), "403", "{origin}");
     }
-    // What nobody asked for but the browser itself, as when a user types an address.
+    // A request that no page made but the browser itself, as when a user types an address.
     let open = format!("{}/json/new?about:blank%23opened", stage.url());
     let put = format!(
         "const root = await browser.newBrowserCDPSession();

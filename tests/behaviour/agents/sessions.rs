@@ -249,7 +249,7 @@ async fn playwright_is_installed_once_whatever_the_project_has() {
 #[tokio::test]
 async fn an_agent_is_told_while_playwright_is_installed() {
     let stage = Stage::without_relay().await;
-    // It takes requests and never answers.
+    // The registry takes requests and never answers.
     let registry = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let registry_url = format!("http://{}", registry.local_addr().unwrap());
     let (home, port) = (stage.home(), stage.port().to_string());
@@ -259,7 +259,7 @@ async fn an_agent_is_told_while_playwright_is_installed() {
         ("npm_config_registry", OsStr::new(&registry_url)),
         ("npm_config_cache", home.as_os_str()),
     ];
-    // In no project's folder, whose Playwright it would take.
+    // The folder is not a project's, whose Playwright the program would take.
     let (shell, program) = (r#"cd "$HOME" && exec "$0" mcp"#, program());
     let start = ["-c", shell, program.to_str().unwrap()];
     let mut agent = Agent::stdio(Sdk::TypeScript, Path::new("sh"), &start, &environment);

@@ -18,7 +18,7 @@ const EXCEPTIONS: [(&str, &str); 6] = [
 const SHARE: f64 = 0.99;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_playwright_can_do_directly_it_can_do_through_the_relay() {
+async fn every_playwright_call_that_works_directly_works_through_the_relay() {
     let stage = Stage::with_controlled_tab().await;
     let browser = DirectBrowser::start().await;
     let site = stage.site.url();

@@ -6,7 +6,7 @@ use relay_core::Policy;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn what_a_client_does_not_grant_stays_as_the_user_has_it_until_it_is_denied() {
+async fn permissions_that_a_client_does_not_grant_stay_as_the_user_set_them() {
     let stage = Stage::with_controlled_tab().await;
     let states = "const page = context.pages()[0];
         const states = () => page.evaluate(async () => Promise.all(

@@ -84,7 +84,7 @@ async fn closing_the_browser_closes_only_the_client() {
 }
 
 #[tokio::test]
-async fn who_follows_targets_hears_of_frames_and_workers_that_nobody_attached_to() {
+async fn target_discovery_reports_unattached_frames_and_workers() {
     let stage = Stage::with_controlled_tab().await;
     visit(&stage, &(stage.site.url() + "/frames.html")).await;
     let mut client = stage.raw_client("/cdp").await;

@@ -39,7 +39,7 @@ pub(crate) const EXCEPTIONS: &[Exception] = &[
 
 /// Forgets what an earlier run saw of a client, so that the page tells of this one only.
 pub(crate) fn forget(client: &Client) {
-    // There may have been none.
+    // The row may not exist.
     drop(fs::remove_file(row_of(client)));
 }
 

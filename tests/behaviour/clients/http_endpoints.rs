@@ -44,7 +44,7 @@ async fn a_new_page_stays_behind_and_is_blank_without_an_address() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_answered_in_chromes_words() {
+async fn an_impossible_request_gets_chromes_error_text() {
     let relay = RelayProgram::start().await;
     for (request, status, words) in [
         (

@@ -176,7 +176,7 @@ async fn a_page_whose_extension_or_relay_goes_ends_as_one_that_closed() {
     let waits = format!("{TAB}.then((tabs) => tabs.length === 1)");
     let (seen, ()) = tokio::join!(stage.playwright(&pending), async {
         stage.until_in_worker(&waits).await;
-        // As an update of the extension: its next worker has no tab.
+        // The reload is like an update of the extension: its next worker has no tab.
         stage.in_worker("setTimeout(() => chrome.runtime.reload(), 50)").await;
     });
     assert_eq!(seen[1], CLOSED, "the extension starts again: {seen}");

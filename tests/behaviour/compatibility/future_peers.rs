@@ -34,7 +34,7 @@ async fn a_future_extension_works_with_our_relay() {
     say(&mut extension, json!({ "id": asked["id"], "result": { "value": 42 }, "took": 3 })).await;
     assert_eq!(client.next().await["result"], json!({ "value": 42 }));
 
-    // What every extension from ours on understands, it is asked.
+    // The command is understood by every extension from ours on, so it is sent.
     let tab = json!({ "targetId": "T1" });
     say(&mut client, command(3, "Browser.getWindowForTarget", &tab)).await;
     let asked = self::asked(&mut extension).await;

@@ -51,7 +51,7 @@ async fn a_relay_that_is_too_old_is_named_on_the_icon() {
     let scene = Scene::set_up(OLDER_RELAY).await;
     scene.until_met().await;
     scene.click_icon().await;
-    // It shows with the relay's first sign of life.
+    // The warning shows with the relay's first message.
     let title = scene.in_worker(
         "new Promise((resolve) => {
            const look = async () => {

@@ -1,4 +1,4 @@
-//! The extension finds the relay by itself, whoever comes first.
+//! The extension finds the relay by itself, in whatever order the two start.
 
 use end_to_end::{RawTab, RelayProgram, Stage, http, http_until};
 use serde_json::{Value, json};
@@ -108,8 +108,8 @@ async fn a_worker_that_died_while_no_relay_was_there_finds_it_when_it_comes() {
 }
 
 #[tokio::test]
-async fn a_displaced_extension_waits_and_comes_back_when_the_other_has_left() {
-    // Nobody takes the place of one that has proven itself.
+async fn a_displaced_extension_comes_back_when_the_other_has_left() {
+    // A proven extension is replaced by no other.
     let stage = Stage::unpaired().await;
     stage.control_tab().await;
     let install_id =

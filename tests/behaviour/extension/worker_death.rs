@@ -90,7 +90,7 @@ async fn a_page_that_navigates_while_no_worker_lives_is_followed() {
            const told = page.waitForEvent('console', (said) => said.text() === 'back ' + round);
            const arrived = page.waitForURL('**/frames.html?' + round);
            page.evaluate((round) => { document.title = 'kill ' + round; }, round).catch(() => {});
-           // What is asked of a worker that dies is lost.
+           // A command to a worker that dies is lost.
            await Promise.all([told, arrived]);
            seen.push(await page.evaluate(() => document.title));
          }
@@ -102,7 +102,7 @@ async fn a_page_that_navigates_while_no_worker_lives_is_followed() {
                 "chrome.debugger.getTargets().then((all) => all.some((t) => t.title === 'kill {round}'))"
             );
             stage.until_in_worker(&ready).await;
-            // How long it takes until the next worker has found the relay, nobody knows.
+            // The time until the next worker has found the relay is unknown.
             let (later, to) = (round * 25, format!("/frames.html?{round}"));
             let navigate = format!("setTimeout(() => {{ location.href = '{to}' }}, {later})");
             stage.in_worker(&in_the_page(&navigate)).await;

@@ -1,4 +1,4 @@
-//! From nothing to a connected browser in one call, and back after the relay was killed.
+//! One call starts a relay and connects a browser, and does so again after the relay was killed.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -170,7 +170,7 @@ async fn a_started_browser_joins_others_at_the_relay_that_runs() {
     let told =
         async { while !said.next_line().await.unwrap().unwrap().starts_with("press Ctrl-C") {} };
     timeout(2 * TIMEOUT, told).await.unwrap();
-    // By then its own tab is there, and not just that of the other.
+    // The client's own tab is there by then, and not just the other client's.
     let tabs = async || {
         let client = stage.client();
         let there: ExtensionsStatus = client.get("/extensions/status").await.unwrap();
@@ -218,7 +218,7 @@ async fn commands_tell_what_is_connected() {
          client     me drives connection-1, new tabs in a window of their own\n",
         stage.port()
     );
-    // What agents' code is kept from is this kernel's affair.
+    // The boundary around agents' code depends on this kernel.
     let is_told = |line: &&str| !line.starts_with("agents ");
     let status: String = status.split_inclusive('\n').filter(is_told).collect();
     assert_eq!(status, expected);
@@ -238,7 +238,7 @@ async fn commands_tell_what_is_connected() {
 }
 
 #[tokio::test]
-async fn a_relay_inside_a_program_tells_who_comes_and_goes() {
+async fn a_relay_inside_a_program_reports_connections_and_their_ends() {
     let stage = Stage::without_relay().await;
     let (port, home) = (stage.port(), Some(stage.home().to_owned()));
     let (said, mut lines) = tokio::sync::mpsc::unbounded_channel();
@@ -278,7 +278,7 @@ fn options(stage: &Stage) -> PersistentRelayOptions {
         port: stage.port(),
         program: Some(program()),
         home: Some(stage.home().to_owned()),
-        // On a busy machine.
+        // The machine may be busy.
         timeout: 2 * TIMEOUT,
         ..PersistentRelayOptions::default()
     }
@@ -365,7 +365,7 @@ async fn counted(port: u16) -> (String, watch::Receiver<usize>) {
             times.send_modify(|times| *times += 1);
             tokio::spawn(async move {
                 let mut relay = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-                // Whoever has its answer hangs up.
+                // A caller that has its answer closes the connection.
                 drop(copy_bidirectional(&mut caller, &mut relay).await);
             });
         }

@@ -1,4 +1,4 @@
-//! No web page and no stranger gets in.
+//! Web pages and strangers are refused.
 
 use end_to_end::Stage;
 use serde_json::json;
@@ -86,7 +86,7 @@ async fn every_route_refuses_foreign_hosts_and_origins() {
 }
 
 #[tokio::test]
-async fn what_is_served_is_served_with_and_without_a_slash() {
+async fn every_path_is_served_with_and_without_a_slash() {
     let stage = Stage::new().await;
     for path in QUESTIONS {
         assert_eq!(status(&stage, path, "Host: localhost").await, 200, "{path}");

@@ -6,7 +6,7 @@ use end_to_end::{RawTab, RelayProgram, Stage, http_until};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-/// As the documentation has it.
+/// The command is the one in the documentation.
 const COUNT: &str = r#".direction + "\t" + (.message.method // "response")"#;
 
 #[tokio::test]
@@ -18,7 +18,7 @@ async fn all_traffic_is_in_the_log_and_jq_can_count_it() {
         "id": 2, "sessionId": session,
         "method": "Runtime.evaluate", "params": { "expression": "1\n+1" },
     });
-    // Over several lines, as no program but a person would write it.
+    // The text has several lines, as only a person would write it.
     let evaluate = serde_json::to_string_pretty(&evaluate).unwrap();
     client.answer_to(2, &evaluate).await;
     drop((client, tab));
@@ -84,12 +84,12 @@ async fn long_payloads_are_cut_and_cookies_never_written() {
 }
 
 #[tokio::test]
-async fn what_the_extension_says_is_in_the_log_for_people() {
+async fn log_lines_of_the_extension_are_in_the_log_for_people() {
     let mut relay = RelayProgram::start().await;
     let mut extension = relay.raw_extension("v=0.7.0").await;
     let line = json!({ "level": "log", "args": ["the answer is", "42"] });
     extension.send(&json!({ "method": "log", "params": line }).to_string()).await;
-    // When what was said after it has come through, it has, too.
+    // Lines are written in order: when a later one has come, this one has, too.
     let tab = json!({ "targetId": "T", "type": "page", "title": "", "url": "http://site/" });
     let attached = json!({ "sessionId": "pw-tab-1", "targetInfo": tab });
     let attached = json!({ "method": "Target.attachedToTarget", "params": attached });

@@ -55,7 +55,8 @@ async fn nothing_stays_when_the_relay_is_killed() {
     stage.end().await;
 }
 
-/// Has a client change the page, ends the relay under it, and looks at the page through the next.
+/// Changes the page through a client, ends the relay under it, and reads the page through the next
+/// relay.
 async fn seen_after(stage: &Stage, end: impl Future<Output = ()>) -> Value {
     stage.browser.click_icon().await.unwrap();
     let ending = async {

@@ -61,7 +61,7 @@ async fn a_second_machine_drives_the_browser_and_cannot_pose_as_its_extension() 
 }
 
 #[tokio::test]
-async fn a_relay_behind_a_proxy_with_tls_is_driven_by_who_trusts_its_certificate() {
+async fn a_client_that_trusts_the_certificate_works_behind_a_tls_proxy() {
     let stage = Stage::with_token(TOKEN).await;
     let (port, certificate) = tls_proxy(stage.port()).await;
     let file = stage.home().join("ca.pem");
@@ -110,7 +110,7 @@ async fn nobody_poses_as_an_extension_through_a_proxy() {
 /// The address by which others know this machine; another loopback address where there is no
 /// network.
 fn own_address() -> IpAddr {
-    // Nothing is sent: the system only chooses where it would send from.
+    // Nothing is sent: the system only chooses the address from which it would send.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     match socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr()) {
         Ok(address) => address.ip(),

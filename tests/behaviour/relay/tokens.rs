@@ -81,7 +81,7 @@ async fn addresses_that_the_relay_gives_carry_the_token() {
 }
 
 #[tokio::test]
-async fn whose_browser_it_is_is_told_to_those_with_the_token_only() {
+async fn the_owner_of_the_browser_is_told_only_with_the_token() {
     let stage = Stage::with_token(TOKEN).await;
     let status = async |query: &str| -> Value {
         let answer = stage.http(&format!("GET /extension/status{query}"), &[]).await;

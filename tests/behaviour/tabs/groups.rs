@@ -43,8 +43,8 @@ async fn dragging_a_tab_out_releases_it_and_dragging_one_in_controls_it() {
     // of that middle, it would be out of the group again.
     stage.screen().drag((x + 280, y), (x + 55, y)).await;
     stage.status_when("the tab that was dragged in", |status| status.page_count == 2).await;
-    // What a user's dragging out does is all that an extension can do.
-    // Until Chrome knows that the mouse has let go, no extension can do that.
+    // An extension cannot drag a tab, but it can take it out of its group, which is the effect of a
+    // user's dragging. No extension can do that until Chrome knows that the mouse button is released.
     stage
         .until_in_worker(
             "chrome.tabs.query({ active: false }).then(([tab]) => chrome.tabs.ungroup(tab.id))

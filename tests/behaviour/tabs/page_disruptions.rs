@@ -3,7 +3,8 @@
 use end_to_end::Stage;
 use serde_json::json;
 
-/// A page of the extension in `tests/fixtures/extensions`, whose id follows from the key in its manifest.
+/// A page of the extension in `tests/fixtures/extensions`, whose id follows from the key in its
+/// manifest.
 const FRAME_OF_ANOTHER: &str = "chrome-extension://dafbdngoojoailcalhimlpijjgnjclbo/frame.html";
 
 #[tokio::test]
@@ -210,7 +211,7 @@ async fn a_frozen_tab_holds_nobody_else_up() {
     stage.end().await;
 }
 
-/// Has the tab in front go somewhere, as its user would, and waits until it is there.
+/// Navigates the tab in front, as its user would, and waits until the page is there.
 pub(in crate::behaviour) async fn visit(stage: &Stage, url: &str) {
     let visit = format!(
         "new Promise(async (resolve) => {{

@@ -127,7 +127,7 @@ async fn a_tab_that_its_user_takes_off_a_warning_works_again() {
 async fn no_other_page_that_chrome_keeps_to_itself_holds_anybody_up() {
     let stage = Stage::with_controlled_tab().await;
     let site = stage.site.url();
-    // Nobody listens where a socket is only bound.
+    // A socket that is only bound does not listen.
     let bound = TcpSocket::new_v4().unwrap();
     bound.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let closed = bound.local_addr().unwrap().port();

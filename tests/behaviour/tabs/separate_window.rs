@@ -81,7 +81,7 @@ async fn a_tab_works_on_wherever_the_user_drags_it() {
         .await;
     assert_eq!(seen, json!([2, 2, 2]));
     stage.in_worker("disconnectEverything()").await;
-    // What we opened goes, wherever it is; what the user put into the window stays.
+    // Our tabs close, wherever they are; the tabs that the user put into the window stay.
     stage.until_in_worker("chrome.tabs.query({}).then((tabs) => tabs.length === 2)").await;
     assert_eq!(stage.in_worker(WINDOWS).await, json!([1, 1]));
     stage.end().await;

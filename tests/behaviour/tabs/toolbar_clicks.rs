@@ -93,7 +93,7 @@ async fn a_client_at_work_takes_neither_the_focus_nor_the_front() {
     stage.stop_relay().await;
     stage.start_relay_with(true).await;
     stage.status_when("the tabs to come back", |status| status.page_count == 2).await;
-    // No click here: Chrome itself raises a window in whose front tab the mouse is pressed.
+    // There is no click here: Chrome itself raises a window in whose front tab the mouse is pressed.
     let work = "const page = await context.newPage();
         await page.goto(site + '/index.html');
         await page.screenshot();

@@ -62,7 +62,7 @@ fn open_both(site: &str) -> String {
                 opened('{site}/animated.html'),
             ]);
             const asleep = (await chrome.tabs.discard(busy)).id;
-            // In a tab that nobody sees, Chrome lets the page go on.
+            // Chrome lets the page go on in a tab that nobody sees.
             await chrome.tabs.update(dialog, {{ active: true }});
             await chrome.scripting.executeScript({{
                 target: {{ tabId: dialog }},

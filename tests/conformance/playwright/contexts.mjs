@@ -1,4 +1,4 @@
-// What belongs to the whole browser: contexts, cookies, permissions, downloads, traces.
+// Features of the whole browser: contexts, cookies, permissions, downloads, traces.
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

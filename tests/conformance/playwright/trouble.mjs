@@ -140,7 +140,7 @@ export const trouble = {
   }),
 };
 
-/// In the extension's worker: the id of the tab whose address has this in it.
+/// Returns an expression for the extension's worker: the id of the tab whose address contains a text.
 const tab = (part) => `chrome.debugger.getTargets().then((all) => all.find(({ url }) => url.includes('${part}'))?.tabId)`;
 
 async function quickly(another) {

@@ -1,4 +1,4 @@
-// What belongs to the whole browser: contexts, cookies, permissions, windows, traces, closing.
+// Features of the whole browser: contexts, cookies, permissions, windows, traces, closing.
 import { refusal, relayOnly, same, truly, until } from '../features.mjs';
 import { Raw, socketOf } from '../raw.mjs';
 

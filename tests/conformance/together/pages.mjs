@@ -1,4 +1,4 @@
-// What the clients' own methods show.
+// Two clients on one page, seen through the clients' own methods.
 import { get, heard, relayOnly, same, truly, until } from '../features.mjs';
 
 const all = ({ a, b, c }) => [a, b, c];

@@ -1,4 +1,4 @@
-// What a newcomer is told of what was before, and nobody else again.
+// Events from before a client came are told to that client, and to no other again.
 import { heard, same, truly, until } from '../features.mjs';
 
 const enable = async (session, ...domains) => {
@@ -14,7 +14,7 @@ async function toldOnce(sessions, domains, event, isIt) {
     await enable(session, ...domains);
     await until(`${event} at client ${index}`, () => told[index].some(isIt));
   }
-  // What else they are told comes before the answers.
+  // Other events come before the answers.
   for (const session of sessions) await evaluate(session, '1');
   same(told.map((events) => events.filter(isIt).length), [1, 1, 1]);
 }

@@ -1,4 +1,4 @@
-// What sessions of different clients on one target show, command by command.
+// Sessions of different clients on one target, command by command.
 import { heard, refusal, same, truly, until } from '../features.mjs';
 import { Raw, socketOf } from '../raw.mjs';
 

@@ -50,7 +50,7 @@ impl DirectBrowser {
             panic!("Chromium ended before it listened");
         };
         let address = timeout(TIMEOUT, address).await.expect("Chromium listens");
-        // Whoever talks to a pipe that nobody reads is held up.
+        // A pipe that nobody reads would block the process that writes to it.
         tokio::spawn(async move { while let Ok(Some(_)) = talk.next_line().await {} });
         let url = format!("http://{address}");
         Self { url, site: Site::start().await, _process: process, _home: home }

@@ -33,7 +33,8 @@ impl Extension {
         Self { folder, id, at_usual_port: None, detour: None, switches }
     }
 
-    /// As [`Extension::ours`], in a folder of its own, with a key that relays of this home know.
+    /// Works like [`Extension::ours`], in a folder of its own, with a key that relays of this home
+    /// know.
     pub(crate) fn paired(home: &Path, port: u16) -> Self {
         let folder = home.join(PAIRED);
         copy_folder(&built_extension(), &folder);
@@ -68,11 +69,11 @@ impl Extension {
         }
         let mut arguments: Vec<OsString> = vec![
             "--disable-quic".into(),
-            // For whoever wants to know why a test failed.
+            // The port helps people who want to know why a test failed.
             "--remote-debugging-port=0".into(),
             "--screen-info={1920x1080}".into(),
             format!("--host-resolver-rules={rules}").into(),
-            // No banners but the one that a user would see.
+            // The switch hides all banners but the one that a user would see.
             "--test-type".into(),
         ];
         arguments.extend(self.switches.iter().cloned());

@@ -51,7 +51,7 @@ impl Screen {
         self.click_at(place);
     }
 
-    /// As [`Screen::click`], for what is further down than so many pixels.
+    /// Works like [`Screen::click`], for what is further down than so many pixels.
     pub async fn click_below(&self, top: u32, what: &str, colour: Colour) {
         let look = || self.middle_of(colour, top);
         let place = self.until(&format!("{what} to be seen"), look).await;
@@ -115,7 +115,7 @@ impl Screen {
         writer.write_image_data(&pixels).expect("a picture can be saved");
     }
 
-    /// Nothing tells when pixels change, so there is nothing to do but to look again.
+    /// Looks at the screen again and again, because nothing tells when pixels change.
     async fn until<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
         let looking = async {
             loop {
@@ -169,7 +169,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         drop(self.server.kill());
         drop(self.server.wait());
     }

@@ -127,7 +127,7 @@ async fn fetch_targets(place: Place) {
     let mut connection = place.connect().await;
     let targets = connection.browser.fetch_targets().await.expect("there are targets");
     let page = targets.iter().find(|target| target.r#type == "page").expect("there is a page");
-    // It is not told when the page can be had.
+    // The client is not told when the page can be had.
     let page = loop {
         match connection.browser.get_page(page.target_id.clone()).await {
             Ok(page) => break page,

@@ -61,7 +61,8 @@ impl Client {
         self.run_against(&stage.url(), &stage.site.url(), Some(stage), words).await
     }
 
-    /// As [`Client::run`], against a browser without a relay. What only a relay has is left out.
+    /// Works like [`Client::run`], against a browser without a relay. What only a relay has is left
+    /// out.
     pub async fn run_directly(&self, browser: &DirectBrowser, words: &[String]) -> Results {
         self.run_against(browser.url(), &browser.site.url(), None, words).await
     }
@@ -83,13 +84,13 @@ impl Client {
     }
 }
 
-/// Does for a script what only the stage can do.
+/// Does for a script the work that only the stage can do.
 async fn answer(question: Value, stage: Option<&Stage>) -> Value {
     match stage {
         None => json!({ "error": "there is no stage" }),
         Some(stage) if question["endWorker"] == true => {
             stage.end_worker().await;
-            // What is sent to a worker in the moment of its death is lost.
+            // A message to a worker that dies in that moment is lost.
             stage
                 .until_in_worker(
                     "getExtensionState().then((s) => s.connectionState === 'connected')",

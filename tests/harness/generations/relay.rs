@@ -49,7 +49,7 @@ impl AnyRelay {
         let mut lines = BufReader::new(node.stdout.take().expect("stdout is a pipe")).lines();
         let line = timeout(TIMEOUT, lines.next_line()).await.expect("the relay starts in time");
         assert!(line.expect("it writes text").is_some(), "the released relay ended");
-        // Whoever talks to a pipe that nobody reads is held up.
+        // A pipe that nobody reads would block the process that writes to it.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self::Released(node)
     }

@@ -11,7 +11,7 @@ use super::limits::TIMEOUT;
 
 /// Kills a process.
 pub(crate) fn kill(pid: u32) {
-    // It may have ended by itself.
+    // The process may have ended by itself.
     drop(std::process::Command::new("kill").args(["-9", &pid.to_string()]).status());
 }
 
@@ -65,7 +65,7 @@ fn processes_of(home: &Path) -> Vec<(Pid, String)> {
 }
 
 fn ends_before(pid: Pid, deadline: Instant) -> bool {
-    // One that cannot be opened has ended already.
+    // A process that cannot be opened has ended already.
     let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
     let left = deadline.saturating_duration_since(Instant::now());
     let left = rustix::event::Timespec::try_from(left).expect("no test waits for so long");

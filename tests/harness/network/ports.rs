@@ -4,7 +4,7 @@ use tokio::net::TcpSocket;
 use tokio::sync::Mutex;
 
 /// Returns a port that the system gives to nobody else: a socket that does not listen is bound to it
-/// for as long as the tests run. Whoever asks for it by its number gets it.
+/// for as long as the tests run. A program that asks for it by its number gets it.
 pub(crate) async fn free_port() -> u16 {
     static HELD: Mutex<Vec<TcpSocket>> = Mutex::const_new(Vec::new());
     let socket = TcpSocket::new_v4().expect("there are sockets");

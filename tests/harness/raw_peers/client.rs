@@ -43,7 +43,7 @@ impl RawClient {
         Self::connect_with(&url, &[("origin", &origin)]).await
     }
 
-    /// As [`RawClient::knock`], over a connection that somebody else has made.
+    /// Works like [`RawClient::knock`], over a connection that somebody else has made.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl RawClient {
             let value = value.parse().expect("the value fits into a header");
             request.headers_mut().insert(*name, value);
         }
-        // What the relay takes is for the relay to say.
+        // The relay alone decides about the size of messages.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
         let opened = connect_async_with_config(request, Some(config), true).await;
         opened.map(|(socket, _)| Self { socket, last: None }).map_err(refusal)

@@ -14,7 +14,8 @@ pub struct FalseRelay {
 }
 
 impl FalseRelay {
-    /// Takes a port. Each request line, as `GET /version?nonce=…`, is answered with a status and a body.
+    /// Takes a port. Each request line, as `GET /version?nonce=…`, is answered with a status and a
+    /// body.
     pub async fn start<F>(port: u16, answer: impl Fn(String) -> F + Clone + Send + 'static) -> Self
     where
         F: Future<Output = (u16, String)> + Send + 'static,
@@ -30,7 +31,7 @@ impl FalseRelay {
         Self { heard, serving }
     }
 
-    /// Everything that anybody told it.
+    /// Returns everything that any peer sent to it.
     #[must_use]
     pub fn heard(&self) -> String {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -39,7 +40,7 @@ impl FalseRelay {
     /// Gives the port back.
     pub async fn leave(mut self) {
         self.serving.abort();
-        // It was told to end.
+        // The task was told to end.
         drop((&mut self.serving).await);
     }
 }

@@ -65,7 +65,7 @@ impl RawKey {
         self.prove(socket, &nonce, port, hello).await
     }
 
-    /// As [`RawKey::connect`], over a connection that somebody else has made.
+    /// Works like [`RawKey::connect`], over a connection that somebody else has made.
     pub async fn connect_over(&self, connection: std::net::TcpStream, hello: &str) -> RawClient {
         let port = connection.peer_addr().expect("it is connected").port();
         let nonce = Nonce([5; 32]);

@@ -80,7 +80,7 @@ impl RawRelay {
         }
     }
 
-    /// As [`RawRelay::request`], for a CDP command.
+    /// Works like [`RawRelay::request`], for a CDP command.
     pub async fn command(&mut self, command: Value) -> (Vec<Value>, Value) {
         self.request("forwardCDPCommand", command).await
     }

@@ -20,15 +20,15 @@ use crate::network::free_port;
 /// The answer to `GET /extension/hello`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Squat {
-    /// As a relay that knows pairing; then with these frames.
+    /// Answers as a relay that knows pairing does; then with these frames.
     Relay(Vec<String>),
-    /// As a relay that knows pairing; then as the test says, by [`Squatter::knocked`].
+    /// Answers as a relay that knows pairing does; then as the test says, by [`Squatter::knocked`].
     Held,
-    /// With a status.
+    /// Answers with a status.
     Status(u16),
-    /// With a redirect to another address of its own.
+    /// Answers with a redirect to another address of its own.
     Redirect,
-    /// With a body that never ends.
+    /// Answers with a body that never ends.
     Endless,
 }
 
@@ -141,7 +141,7 @@ impl Squatter {
     /// Gives the port back. Sockets that it has stay open.
     pub async fn leave(mut self) {
         self.serving.abort();
-        // It was told to end.
+        // The task was told to end.
         drop((&mut self.serving).await);
     }
 }

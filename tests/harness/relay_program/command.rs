@@ -13,7 +13,7 @@ pub(crate) fn command(arguments: &[&str], home: &Path) -> Command {
     command
 }
 
-/// A command that knows nothing of the settings of whoever runs the tests.
+/// Returns a command without the settings of the person who runs the tests.
 pub(crate) fn without_settings(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PLAYWRITER_") {

@@ -26,7 +26,7 @@ pub struct Flood {
     pub per_second: f64,
     /// The growth of the relay, in MiB.
     pub grown: u64,
-    /// With what the relay let the other client go, and what it had got by then.
+    /// The close code and reason for the other client, and the number of events that it had received.
     pub closed: (u16, String, u64),
 }
 
@@ -64,8 +64,8 @@ pub async fn flood_beside_a_stalled_client(per_second: u64) -> Flood {
         }
         Flood::EVENTS as f64 / start.elapsed().as_secs_f64()
     });
-    relay.said("does not read what it is sent").await;
-    // It gets what was on its way, and the reason.
+    relay.said("dropped a peer that does not read").await;
+    // The client gets the messages on their way, and the reason.
     let mut seen = 0;
     let (code, reason) = loop {
         match stalled.next_or_closed().await {

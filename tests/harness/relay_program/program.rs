@@ -29,7 +29,7 @@ impl RelayProgram {
         Self::start_with(&[], &[]).await
     }
 
-    /// As [`RelayProgram::start`], with arguments and an environment of the test's own.
+    /// Works like [`RelayProgram::start`], with arguments and an environment of the test's own.
     pub async fn start_with(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Self {
         let home = Home::new();
         let mut command = command(&[&["serve", "--port", "0"], arguments].concat(), home.path());
@@ -37,7 +37,7 @@ impl RelayProgram {
         Self::started_at(command, home).await
     }
 
-    /// As [`RelayProgram::start`], with a HOME of this name in a temporary folder.
+    /// Works like [`RelayProgram::start`], with a HOME of this name in a temporary folder.
     pub async fn start_in(name: &str) -> Self {
         let folder = Home::new();
         let home = folder.path().join(name);
@@ -49,7 +49,7 @@ impl RelayProgram {
     /// whom its HOME belongs.
     pub async fn start_through(through: &[&str], user: u32, arguments: &[&str]) -> Self {
         let home = Home::new();
-        // Where it is built, others may have no business.
+        // Other users may have no access to the folder in which it is built.
         let own = home.path().join("playwriter");
         if std::fs::hard_link(program(), &own).is_err() {
             std::fs::copy(program(), &own).expect("a program can be copied");
@@ -106,7 +106,7 @@ impl RelayProgram {
         }
     }
 
-    /// Has it stand still, or go on.
+    /// Stops or continues the process.
     pub async fn signal(&self, signal: &str) {
         let id = self.child.id().expect("it runs").to_string();
         let sent = Command::new("kill").args([signal, &id]).status().await;

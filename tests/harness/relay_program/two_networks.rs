@@ -1,5 +1,5 @@
-//! Two machines with a wire between them: networks of their own, which the system makes for whoever
-//! asks in most places.
+//! Two machines with a wire between them: networks of their own, which the system makes for any user
+//! who asks in most places.
 
 use std::path::Path;
 

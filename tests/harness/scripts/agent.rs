@@ -190,7 +190,7 @@ impl Agent {
 
     async fn send(&mut self, mut request: Value) {
         if !self.is_ready {
-            // One that could not even start would be waited for in vain.
+            // A script that could not even start would be waited for in vain.
             self.line().await;
             self.is_ready = true;
         }

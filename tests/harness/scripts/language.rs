@@ -14,9 +14,9 @@ use crate::machine::LONG_TIMEOUT;
 /// The language of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// With the packages of `tests/package.json`.
+    /// Node.js, with the packages of `tests/package.json`.
     Node,
-    /// With the packages of `tests/requirements.txt`.
+    /// Python, with the packages of `tests/requirements.txt`.
     Python,
 }
 

@@ -36,7 +36,7 @@ impl Stage {
         self.agent_over_stdio_with(sdk, &[], &[])
     }
 
-    /// As [`Stage::agent_over_stdio`], with arguments and an environment of the test's own.
+    /// Works like [`Stage::agent_over_stdio`], with arguments and an environment of the test's own.
     #[must_use]
     pub fn agent_over_stdio_with(
         &self,

@@ -30,7 +30,7 @@ impl Stage {
         self.script_with(language, text, &[]).await
     }
 
-    /// As [`Stage::script`], in an environment of the test's own.
+    /// Works like [`Stage::script`], in an environment of the test's own.
     pub async fn script_with(
         &self,
         language: Language,
@@ -69,7 +69,7 @@ impl Stage {
         self.run_with(arguments, &[("PLAYWRITER_PLAYWRIGHT", playwright.as_os_str())]).await
     }
 
-    /// As [`Stage::run`], in an environment of the test's own, and in no project's folder.
+    /// Works like [`Stage::run`], in an environment of the test's own, and in no project's folder.
     pub async fn run_with(
         &self,
         arguments: &[&str],

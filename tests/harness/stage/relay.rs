@@ -55,7 +55,7 @@ impl Stage {
         child
     }
 
-    /// As [`Stage::relay_program`], without waiting for the extension.
+    /// Works like [`Stage::relay_program`], without waiting for the extension.
     #[must_use]
     pub fn spawn_relay(&self) -> Child {
         relay_program::command(&["serve", "--port", &self.port.to_string()], self.home.path())

@@ -31,9 +31,10 @@ const SECRET: [u8; 32] = *b"a secret that everybody may know";
 /// The extension whose transcript is recorded.
 #[derive(Debug, Clone)]
 pub enum Recorded {
-    /// That of a maker, without a key.
+    /// The extension of a maker, without a key.
     Of(Maker),
-    /// That in a folder, with the id of released ones, which looks for the relay when its icon is clicked.
+    /// The extension in a folder, with the id of released ones, which looks for the relay when its
+    /// icon is clicked.
     In(PathBuf),
     /// Ours, with a key of a secret that is no secret.
     Paired,
@@ -114,7 +115,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Does what clients do, from the first command to a closed tab.
+    /// Runs a client's usual commands, from the first command to a closed tab.
     async fn converse(&mut self, site: &str) {
         self.ask(None, "Target.setAutoAttach", CHILDREN).await;
         let tab = timeout(TIMEOUT, self.attached("page")).await.expect("there is a tab");
@@ -203,14 +204,14 @@ impl Recorder {
                     None => std::future::pending().await,
                 }
             };
-            // What the client is told comes after what the extension said.
+            // Messages to the client come after the extension's messages.
             let line = tokio::select! {
                 biased;
                 line = self.lines.recv() => line.expect("the tap is open"),
                 line = told => line,
                 () = tokio::time::sleep(SILENCE) => return,
             };
-            // What extensions say for the log of the relay is no part of the conversation.
+            // An extension's lines for the log of the relay are no part of the conversation.
             let passes = |message| {
                 let message = parsed(message);
                 !is_ping(&message) && message["method"] != "log"

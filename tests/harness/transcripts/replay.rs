@@ -50,7 +50,7 @@ pub async fn replay(generation: &str) {
     let mut replay = Replay { extension, client, ids: BTreeMap::new(), announced: 0 };
     for (number, line) in lines {
         if matches!(line, Line::Client(_)) && replay.announced > 0 {
-            // What the extension said before must have been heard before.
+            // Earlier messages of the extension must have been heard before.
             let announced = std::mem::take(&mut replay.announced);
             let heard = relay.status_when(|status| status.page_count == announced);
             timeout(TIMEOUT, heard).await.expect("the relay takes the tabs");
@@ -147,8 +147,8 @@ impl Replay {
     }
 }
 
-/// Permissions of clients that name no site were for every site when they were recorded, and are for the
-/// sites of the controlled tabs today: then, the sites are not compared.
+/// Permissions of clients that name no site were for every site when they were recorded, and are for
+/// the sites of the controlled tabs today: then, the sites are not compared.
 fn mean_every_site(asked: &mut Value, recorded: &Value) {
     let rules = |message: &Value| message["params"]["rules"].as_array().cloned();
     let (Some(mut said), Some(recorded)) = (rules(asked), rules(recorded)) else { return };

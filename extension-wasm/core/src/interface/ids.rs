@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use shared_protocol::{RequestId, SessionId, TabId};
 
-/// One attempt to connect. Everything that happens to an earlier attempt is ignored.
+/// One attempt to connect. Events of an earlier attempt are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Attempt(pub u32);
 

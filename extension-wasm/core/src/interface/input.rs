@@ -51,7 +51,7 @@ pub enum Input<P> {
         attempt: Attempt,
         code: u16,
     },
-    /// It is time to look for the relay again.
+    /// The time has come to look for the relay again.
     RetryDue {
         attempt: Attempt,
     },

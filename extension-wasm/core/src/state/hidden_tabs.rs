@@ -138,7 +138,7 @@ impl HiddenTabs {
             effects.push(own_command(tab, "Page.startScreencast", &MINIMAL_SCREENCAST));
         }
         let forced = forced + 1;
-        // If the screenshot has not come by then, it waits for something else.
+        // A screenshot that has not come by then waits for something else.
         if forced < MAX_FORCED_FRAMES {
             effects.push(Effect::ForceFrameLater { tab, request, forced });
         }

@@ -188,7 +188,7 @@ fn a_download_is_answered_when_it_has_ended() {
 }
 
 #[test]
-fn a_download_that_does_not_end_or_is_not_there_is_answered_as_it_is() {
+fn a_download_that_is_running_or_missing_is_reported_as_such() {
     let mut worker = Machine::connected();
     let query = json!({ "url": "http://site/a.pdf", "exclude": [] });
     worker.request(5, "findDownload", query.clone());

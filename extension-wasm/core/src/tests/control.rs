@@ -1,4 +1,4 @@
-//! Which tabs are controlled, and what the toolbar shows about them.
+//! Control of tabs, and the toolbar's texts about it.
 
 use super::*;
 

@@ -33,7 +33,7 @@ struct Urls {
 }
 
 impl Relay {
-    /// It is long because it has one arm for each command.
+    /// The function is long because it has one arm for each command.
     pub(crate) fn profile_command(
         &mut self,
         session_ref: &SessionRef,
@@ -77,7 +77,7 @@ impl Relay {
                         session_ref,
                         &command,
                         None,
-                        CookieAction::Delete(doomed),
+                        CookieAction::Delete(deleted),
                         turn,
                     );
                 }

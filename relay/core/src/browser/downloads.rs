@@ -20,11 +20,13 @@ use crate::ids::{ConnectionId, SessionRef};
 use crate::sessions::model::{DownloadBehavior, Session};
 use naming::UnnamedDownloads;
 
-/// How many downloads of one browser are known at once; the oldest are forgotten first.
+/// The largest number of downloads that are known of one browser at once; the oldest are forgotten
+/// first.
 const MAX_KNOWN: usize = 256;
 
-/// How much earlier than it was told a download may have begun: what the user downloaded from the
-/// same address before that is none of a client's business. The extension may take a while to look.
+/// The longest time between the begin of a download and the event that reports it. The user may have
+/// downloaded from the same address before that, which is no client's business. The extension may
+/// take a while to find the download.
 const REPORT_DELAY: Duration = Duration::from_secs(15);
 
 const PROGRESSED: &str = "Browser.downloadProgress";
@@ -41,15 +43,17 @@ struct Download {
     began: Instant,
     /// Chrome's id for the download, which is not the one in CDP.
     chrome_id: Option<i64>,
-    /// Whether somebody wants its file, so that it must not be taken for another.
+    /// True if a client wants the download's file, which must then not be taken for another
+    /// download's.
     is_wanted: bool,
-    /// What Chrome calls others that were found in its place.
+    /// Chrome's ids of other downloads that were found in place of this one.
     other_ids: Vec<i64>,
-    /// What to tell when the file has been copied.
+    /// The event to send when the file has been copied.
     completed: Option<Map<String, Value>>,
-    /// Whether it is to leave nothing behind.
+    /// True if the download is denied and must leave no file behind.
     is_denied: bool,
-    /// Whether it came from the web into a page of the web, so that confined clients may know of it.
+    /// True if the download came from the web into a page of the web, so that confined clients may
+    /// know of it.
     is_web: bool,
 }
 
@@ -88,7 +92,7 @@ impl Relay {
     }
 
     /// Returns the sessions for which `wanted` holds, of clients that may know of a download.
-    fn download_seats(
+    fn download_sessions(
         &self,
         connection: ConnectionId,
         is_web: bool,

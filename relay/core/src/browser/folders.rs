@@ -17,7 +17,7 @@ const BEHIND: &str = "Chrome reads a folder only for a tab that is shown, and th
                       --allow-focus)";
 
 impl Relay {
-    /// `DOM.setFileInputFiles`: looks first whether it is an input for a folder.
+    /// `DOM.setFileInputFiles`: checks first whether the element is an input for a folder.
     pub(crate) fn set_files(
         &mut self,
         session_ref: &SessionRef,
@@ -38,7 +38,7 @@ impl Relay {
         self.ask(connection, Some(asker), Some(&extension_session), question, purpose, turn);
     }
 
-    /// Chrome has described a file input, or could not.
+    /// Handles Chrome's description of a file input, or its error.
     pub(crate) fn file_input_described(
         &mut self,
         asker: Option<Asker>,
@@ -58,7 +58,7 @@ impl Relay {
         }
     }
 
-    /// The extension has told whether a tab is shown; `None` if it did not say.
+    /// Handles the extension's answer that a tab is shown or hidden; `None` if it did not say.
     pub(crate) fn set_folder(
         &mut self,
         asker: &Asker,
@@ -82,7 +82,7 @@ impl Relay {
     }
 }
 
-/// How CDP names a node.
+/// A node as CDP names it.
 #[derive(Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Node {
@@ -101,7 +101,7 @@ struct Described {
 
 #[derive(Deserialize)]
 struct Attributes {
-    /// Names and values in turn.
+    /// The attributes: names and values in turn.
     #[serde(default)]
     attributes: Vec<String>,
 }

@@ -1,7 +1,8 @@
-//! What pages may do while a client is here. The user's own settings come back when it leaves.
+//! The permissions that pages have while a client is connected. The user's own settings come back
+//! when the client leaves.
 //!
-//! A client that names no site means the pages that it drives: what it grants counts at the sites of the
-//! controlled tabs, and goes along when they go elsewhere. No other site of the user's feels it.
+//! A client that names no site means the pages that it drives: its grants count at the sites of the
+//! controlled tabs, and follow these tabs when they navigate. No other site of the user is affected.
 
 mod rules;
 
@@ -26,7 +27,7 @@ use crate::turn::Turn;
 /// Shows that the extension can be told what sites may do.
 type Proof = Understood<{ Feature::Permissions as u8 }>;
 
-/// How many rules one client may make.
+/// The largest number of rules that one client may make.
 const MAX_RULES: usize = 1000;
 
 impl Relay {
@@ -81,7 +82,7 @@ impl Relay {
         }
     }
 
-    /// The browser did not take some rules: those that they replaced count again.
+    /// Handles rules that the browser refused: the rules that they replaced count again.
     pub(crate) fn permissions_refused(
         &mut self,
         client: ClientId,
@@ -97,11 +98,11 @@ impl Relay {
         let again: Vec<Rule> = replaced.into_iter().filter(is_site_open).collect();
         permissions.extend(again);
         let connection = state.connection;
-        // It may have taken some of them.
+        // Chrome may have accepted some of the rules.
         self.apply_permissions(connection, None, Purpose::Forward, turn);
     }
 
-    /// Tells the extension what all its clients want together.
+    /// Tells the extension the combined rules of all its clients.
     pub(crate) fn apply_permissions(
         &mut self,
         connection: ConnectionId,
@@ -110,7 +111,7 @@ impl Relay {
         turn: &mut Turn,
     ) {
         let Some(proof) = self.proof(connection, turn) else {
-            // An older one may have taken the place of the one that understood.
+            // An older extension may have replaced the one that understood.
             turn.effects.extend(asker.map(|asker| asker.reply(Ok(Payload::empty_object()))));
             return;
         };
@@ -125,7 +126,7 @@ impl Relay {
         self.ask_extension(request, message, turn);
     }
 
-    /// Returns why rules are not for a confined client.
+    /// Returns the error for rules that a confined client may not make.
     fn refusal_of_rules(&self, session_ref: &SessionRef, rules: &[Rule]) -> Option<Error> {
         if !self.is_confined(session_ref.client) {
             return None;
@@ -179,7 +180,8 @@ impl Relay {
             .collect()
     }
 
-    /// A client takes a tab to another site. What counts there is in force before the page can ask.
+    /// Records that a client navigates a tab to another site, so that its rules are in force before
+    /// the page can ask.
     pub(crate) fn record_destination(
         &mut self,
         session_ref: &SessionRef,
@@ -206,7 +208,7 @@ impl Relay {
         self.follow_permissions(turn);
     }
 
-    /// Brings permissions along to where the controlled tabs are.
+    /// Applies the permissions to the sites that the controlled tabs have navigated to.
     pub(crate) fn follow_permissions(&mut self, turn: &mut Turn) {
         if !std::mem::take(&mut self.tabs_changed) {
             return;

@@ -1,4 +1,4 @@
-//! Commands of the whole profile, for which one tab stands.
+//! Commands of the whole profile, which one tab answers for all.
 
 use crate::Relay;
 use crate::asker::Asker;
@@ -41,14 +41,14 @@ impl Relay {
             own.filter_map(|own| self.target_session(own)).map(|session| session.last_active).max()
         };
         let tabs = self.extension_of(session_ref).map(|extension| extension.targets.living_tabs());
-        // Of several, `max_by_key` gives the last.
+        // `max_by_key` returns the last of several equal ones.
         let tabs = tabs.map(|tabs| tabs.filter(|tab| self.is_visible_to(session_ref, tab)));
         let tab =
             tabs.and_then(|tabs| tabs.collect::<Vec<_>>().into_iter().rev().max_by_key(last_use));
         tab.map(|tab| tab.session.clone()).ok_or_else(|| self.no_tab(session_ref))
     }
 
-    /// Returns why there is no tab that could answer.
+    /// Returns the error that says why no tab can answer.
     pub(crate) fn no_tab(&self, session_ref: &SessionRef) -> Error {
         let extension = self.extension_of(session_ref);
         let tabs = extension
@@ -69,7 +69,8 @@ impl Relay {
     }
 }
 
-/// Only a browser's own session may name a context; the tab is in the right one anyway.
+/// Removes the browser context id from a command. Only a browser-level session may name one, and the
+/// tab is in the right context anyway.
 pub(crate) fn without_context(command: Command) -> Command {
     let fields = command.read_params::<serde_json::Map<String, serde_json::Value>>();
     match fields {

@@ -1,5 +1,5 @@
-//! The storage of sites. A client reaches that of the sites that are open in controlled tabs; of the rest,
-//! even the amount would tell where the user has been.
+//! The storage of sites. A client reaches that of the sites that are open in controlled tabs; of the
+//! rest, even the amount would tell where the user has been.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use crate::cdp::method::StorageCommand;
 use crate::cdp::{Command, Error};
 use crate::ids::SessionRef;
 
-/// The sites that a command names. One that has several is about all of them.
+/// The sites that a command names. A command with several is about all of them.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Sites {
@@ -28,7 +28,7 @@ struct Bucket {
 }
 
 impl Relay {
-    /// Returns why a command of the `Storage` domain is not for a client.
+    /// Returns the error for a command of the `Storage` domain that a client may not send.
     pub(crate) fn storage_refusal(
         &self,
         session_ref: &SessionRef,
@@ -67,7 +67,7 @@ impl Sites {
     }
 }
 
-/// Says that a command is not about the open tabs alone.
+/// Returns the error for a command that is not about the open tabs alone.
 pub(crate) fn needs_profile(method: &str) -> Error {
     Error::server(format!(
         "{method} would reach into the user's whole profile: start the relay with \

@@ -26,7 +26,7 @@ impl Relay {
         }
     }
 
-    /// Where tabs that clients open go: told to every extension that can be told.
+    /// Tells an extension where tabs that clients open go, if the extension understands the message.
     pub(crate) fn send_window_mode(&mut self, connection: ConnectionId, turn: &mut Turn) {
         let separate_window = self.policy.separate_window;
         let features = self.extensions.get(connection).map(|extension| extension.features);
@@ -39,7 +39,7 @@ impl Relay {
         }
     }
 
-    /// Returns what the extension is told about a tab that is opened for whoever came last.
+    /// Returns the parameters for a first tab, in the window mode of the client that came last.
     pub(crate) fn initial_tab(&self, connection: ConnectionId) -> Option<Payload> {
         let client = self.clients.all_of(connection).last()?;
         Some(Payload::of(
@@ -47,20 +47,20 @@ impl Relay {
         ))
     }
 
-    /// `Target.createTarget` with the window mode that the client wants.
+    /// Adds to `Target.createTarget` the window mode that the client wants.
     pub(crate) fn with_wanted_window(&self, client: ClientId, command: Command) -> Command {
         let client = self.clients.get(client);
-        let Some(wish) =
+        let Some(separate_window) =
             client.and_then(|client| self.wanted_window(client.connection, client.separate_window))
         else {
             return command;
         };
         let mut fields = command.read_params::<Map<String, Value>>().unwrap_or_default();
-        fields.insert(SEPARATE_WINDOW.to_owned(), wish.into());
+        fields.insert(SEPARATE_WINDOW.to_owned(), separate_window.into());
         Command { params: Some(Payload::of(&fields)), ..command }
     }
 
-    /// Returns what a client wants, if its extension can do it.
+    /// Returns the window mode that a client wants, if its extension supports it.
     fn wanted_window(&self, connection: ConnectionId, wanted: Option<bool>) -> Option<bool> {
         let extension = self.extensions.get(connection)?;
         wanted.filter(|_| extension.features.has(Feature::WindowMode))

@@ -23,10 +23,10 @@ use crate::turn::Turn;
 
 const METRICS: &str = "Emulation.setDeviceMetricsOverride";
 
-/// Chrome's own words.
+/// Chrome's own error text.
 const NO_WINDOW: &str = "Browser window not found";
 
-/// How many windows a client is known to know; beyond, the oldest is forgotten.
+/// The largest number of windows that are remembered per client; the oldest is forgotten first.
 const MAX_WINDOWS: usize = 256;
 
 #[derive(Deserialize)]
@@ -99,7 +99,7 @@ impl Relay {
         }
     }
 
-    /// Windows without a controlled tab are none of a client's business.
+    /// Refuses a window without a controlled tab, which concerns no client.
     fn check_window(&self, session_ref: &SessionRef, window: i64) -> Result<(), Error> {
         match self
             .clients
@@ -161,7 +161,7 @@ impl Relay {
         self.ask_extension(request, |id| message.with(id, proof), turn);
     }
 
-    /// The extension has told of a window, or changed it.
+    /// Handles the extension's answer about a window.
     pub(crate) fn window_answered(
         &mut self,
         asker: Option<Asker>,
@@ -218,8 +218,8 @@ impl Relay {
         turn.reply(&asker, outcome);
     }
 
-    /// A page behind another does not follow its window, and the window shows something else to the
-    /// user: the page alone gets the size, for as long as the session lasts.
+    /// Gives the size to the page alone, for as long as the session lasts. A page behind another does
+    /// not follow its window, and the window shows something else to the user.
     fn resize_page(
         &mut self,
         asker: Asker,

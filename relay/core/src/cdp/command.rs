@@ -11,9 +11,9 @@ use crate::cdp::payload::Payload;
 /// A command from a client. Its id is the client's own; 0 and negative ones are legal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Command {
-    /// Echoed in the reply.
+    /// The client's id, which the reply repeats.
     pub id: RequestId,
-    /// Absent for the browser itself.
+    /// The session; absent for the browser itself.
     pub session: Option<SessionId>,
     /// `Domain.command`
     pub method: String,

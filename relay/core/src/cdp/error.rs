@@ -9,7 +9,7 @@ pub struct Error {
     pub code: i64,
     /// Chrome's words, or ours.
     pub message: String,
-    /// More words.
+    /// Further details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
 }
@@ -25,7 +25,7 @@ impl Error {
         Self::new(-32000, message)
     }
 
-    /// No such command.
+    /// The command does not exist.
     #[must_use]
     pub fn unknown_method(method: &str) -> Self {
         Self::new(-32601, format!("'{method}' wasn't found"))
@@ -37,7 +37,7 @@ impl Error {
         Self { data: Some(data.into()), ..Self::new(-32602, "Invalid parameters") }
     }
 
-    /// No such session.
+    /// The session does not exist.
     #[must_use]
     pub fn unknown_session() -> Self {
         Self::new(-32001, "Session with given id not found.")

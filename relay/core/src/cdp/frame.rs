@@ -1,4 +1,4 @@
-//! What clients are sent.
+//! The frames that clients are sent.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -7,7 +7,7 @@ use shared_protocol::{RequestId, SessionId};
 use crate::cdp::Error;
 use crate::cdp::payload::Payload;
 
-/// Something for a client.
+/// A frame for a client: a reply or an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Frame {
     /// The one answer to a command.
@@ -16,12 +16,12 @@ pub enum Frame {
         id: RequestId,
         /// The command's session.
         session: Option<SessionId>,
-        /// What came of it.
+        /// The result of the command, or its error.
         outcome: Result<Payload, Error>,
     },
     /// An event of one session.
     Event {
-        /// Absent for the browser itself.
+        /// The session; absent for the browser itself.
         session: Option<SessionId>,
         /// `Domain.event`
         method: String,

@@ -10,18 +10,18 @@ use shared_protocol::Unreadable;
 #[serde(transparent)]
 pub struct Payload(Box<RawValue>);
 
-/// What the relay says to an extension.
+/// A message of the relay to an extension.
 pub type RelayMessage = shared_protocol::RelayMessage<Payload>;
-/// What an extension says to the relay.
+/// A message of an extension to the relay.
 pub type ExtensionMessage = shared_protocol::ExtensionMessage<Payload>;
 /// A target as the relay stores it.
 pub type TargetInfo = shared_protocol::TargetInfo<Payload>;
 
-/// What a site may do, as extensions are told it.
+/// A rule that says what a site may do, as extensions receive it.
 pub type PermissionRule = shared_protocol::PermissionRule<Payload>;
 
 impl Payload {
-    /// `{}`, the result of a command that has nothing to say.
+    /// `{}`, the result of a command that returns nothing.
     #[must_use]
     pub fn empty_object() -> Self {
         Self::of(&serde_json::Map::new())

@@ -1,4 +1,4 @@
-//! Which kinds of targets a client wants to hear of: CDP's `TargetFilter`.
+//! The kinds of targets of which a client wants to hear: CDP's `TargetFilter`.
 
 use serde::Deserialize;
 

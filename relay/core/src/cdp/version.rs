@@ -1,9 +1,9 @@
-//! Which browser the relay says it is: the one that the extension runs in.
+//! The version of the browser that the relay reports: the browser in which the extension runs.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What a browser calls itself.
+/// A browser's own name and version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BrowserVersion {
     /// `Chrome/156.0.0.0`

@@ -20,19 +20,19 @@ pub(crate) struct Client {
     pub(crate) sessions: Sessions,
     /// The files that it may have the browser open; all when `None`.
     pub(crate) confinement: Option<Confinement>,
-    /// Whether it has not sent anything yet.
+    /// True until the client has sent its first command.
     pub(crate) is_new: bool,
-    /// Whether its extension was there when it came, and not just away.
+    /// True if the client's extension was connected when the client came, and not just away.
     pub(crate) found_extension: bool,
-    /// Whether its tabs go to a window of their own, if it said so.
+    /// True if the client's tabs go to a window of their own; `None` if the client did not say.
     pub(crate) separate_window: Option<bool>,
-    /// How many of its commands have no answer yet.
+    /// The number of the client's commands that have no answer yet.
     pub(crate) unanswered: usize,
-    /// What pages may do while it is here.
+    /// The permissions that pages have while the client is connected.
     pub(crate) permissions: Vec<Rule>,
     /// The windows that it was told of: those of controlled tabs.
     pub(crate) windows: BTreeSet<i64>,
-    /// What it traces on a browser-level session.
+    /// The trace that the client runs on a browser-level session.
     pub(crate) trace: Option<Trace>,
 }
 

@@ -16,7 +16,7 @@ use crate::peers::reconnect::{HeldCommand, Presence};
 use crate::sessions::model::{Kind, TargetSession};
 use crate::targets::model::{Target, Targets};
 
-/// What the user can do about it, for a close reason.
+/// The close reason that tells the user what to do about a missing extension.
 pub(crate) const NO_EXTENSION: &str =
     "no extension is connected: open Chrome with Playwriter and click its icon on a tab";
 
@@ -29,35 +29,35 @@ pub(crate) struct Extensions(BTreeMap<ConnectionId, Extension>);
 pub(crate) struct Extension {
     pub(crate) hello: ExtensionHello,
     pub(crate) features: Features,
-    /// What was asked of it that it does not have.
+    /// The features that were asked of the extension and that it does not have.
     pub(crate) missing_features: Features,
     pub(crate) stable_key: StableKey,
-    /// Whether it has shown that it has a key of this user's.
+    /// True if the extension has shown that it has a key of this user's.
     pub(crate) proven: bool,
     /// The browser's own words about itself, from the handshake: every extension ever released
     /// sends it without knowing.
     pub(crate) user_agent: String,
     pub(crate) targets: Targets,
     pub(crate) downloads: Downloads,
-    /// What pages may do, as it was told last.
+    /// The permissions of pages, as the extension was told them last.
     pub(crate) permissions: Vec<Rule>,
     /// The profile's context, once a tab has told its name.
     pub(crate) context: Option<String>,
-    /// Whether a client came before all its tabs were known, and may have to get one.
+    /// True if a client came before all tabs of the extension were known, and may need a first tab.
     pub(crate) may_lack_tab: bool,
-    /// Whether it has been asked for a first tab, for which its clients wait.
+    /// True if the extension has been asked for a first tab, for which its clients wait.
     pub(crate) opens_tab: bool,
     pub(crate) presence: Presence,
-    /// What clients sent while it was away.
+    /// The commands that clients sent while the extension was away.
     pub(crate) held_commands: Vec<HeldCommand>,
     /// The answers to what it was asked before, which it will not give any more.
     pub(crate) interrupted: Vec<Effect>,
-    /// What the relay itself had to say meanwhile.
+    /// The relay's own messages from the time while the extension was away.
     pub(crate) outgoing_queue: VecDeque<RelayMessage>,
     pub(crate) next_ping: Instant,
-    /// When it last said anything.
+    /// The time of the extension's last message.
     pub(crate) last_message_at: Instant,
-    /// Whether it answers pings, which the very first ones did not.
+    /// True if the extension answers pings, which the earliest versions did not.
     pub(crate) answers_pings: bool,
 }
 
@@ -118,7 +118,7 @@ impl Extensions {
         self.0.get_mut(&connection)
     }
 
-    /// Oldest connection first.
+    /// Returns the extensions with their connections, the oldest first.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (ConnectionId, &Extension)> {
         self.0.iter().map(|(connection, extension)| (*connection, extension))
     }

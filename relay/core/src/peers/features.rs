@@ -20,7 +20,7 @@ impl Relay {
         self.extensions.get(connection)?.features.proof()
     }
 
-    /// Somebody wants what not every extension has: says so if it is missing, once.
+    /// Logs a warning, once, if an extension does not understand a feature.
     pub(crate) fn warn_if_missing(
         &mut self,
         connection: ConnectionId,
@@ -47,11 +47,12 @@ impl Relay {
         }
     }
 
-    /// As [`Relay::proof`], for what a client asked for and cannot have otherwise.
+    /// Returns the same as [`Relay::proof`], for a command of a client that cannot be carried out
+    /// otherwise.
     ///
     /// # Errors
     ///
-    /// Says which side to update.
+    /// The error says which side to update.
     pub(crate) fn require<const FEATURE: u8>(
         &mut self,
         session_ref: &SessionRef,

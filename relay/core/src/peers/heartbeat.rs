@@ -13,8 +13,8 @@ use crate::turn::Turn;
 /// A worker sleeps after 30 s without a message; released relays ping at this pace too.
 pub(crate) const PING_INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long an extension that answers pings may say nothing. A message may be large, and the machine
-/// busy.
+/// The longest time for which an extension that answers pings may send nothing. A message may be
+/// large, and the machine busy.
 const MAX_SILENCE: Duration = Duration::from_secs(60);
 
 impl Relay {

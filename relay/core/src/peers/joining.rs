@@ -12,10 +12,10 @@ use crate::peers::clients::Client;
 use crate::sessions::model::{Kind, Sessions};
 use crate::turn::Turn;
 
-/// How many clients may be connected.
+/// The largest number of clients that may be connected.
 pub const MAX_CLIENTS: usize = 256;
 
-/// How many of the clients may be of one agent's session; its code could open any number.
+/// The largest number of clients of one agent session; its code could open any number.
 pub(crate) const MAX_CONFINED: usize = 4;
 
 impl Relay {

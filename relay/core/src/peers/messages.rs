@@ -14,7 +14,7 @@ use crate::peers::reconnect::Handover;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
-/// How many extensions may be connected. Those that have not proven themselves
+/// The largest number of extensions that may be connected. Extensions that have not proven themselves
 /// are counted apart: anybody can make up any number of them.
 const MAX_EXTENSIONS: usize = 64;
 const MAX_UNPROVEN: usize = 8;
@@ -75,7 +75,8 @@ impl Relay {
         self.send_window_mode(connection, turn);
         self.send_notice(connection, turn);
         if features.has(Feature::Permissions) {
-            // Also if there are none: it may have some of clients that left meanwhile.
+            // Sent even without any rules: the extension may still have rules of clients that left
+            // meanwhile.
             self.apply_permissions(connection, None, Purpose::Forward, turn);
         }
         self.complete_inventory_if_confirmed(connection, turn);

@@ -17,19 +17,21 @@ use crate::peers::extensions::{Extension, NO_EXTENSION};
 use crate::targets::model::Targets;
 use crate::turn::Turn;
 
-/// How long a worker may be away. It starts within a fraction of a second once something wakes it.
+/// The longest time for which a worker may be away. A worker starts within a fraction of a second
+/// once something wakes it.
 const AWAY: Duration = Duration::from_secs(5);
 
-/// How long a worker that is back may take to announce the tabs it had.
+/// The time in which a worker that is back must announce the tabs that it had.
 const INVENTORY: Duration = Duration::from_secs(2);
 
-/// How many bytes of commands may wait for one extension; more are refused.
+/// The largest number of bytes of commands that wait for one extension; more are refused.
 const MAX_HELD: usize = 16 * 1024 * 1024;
 
-/// How much the relay itself may have to say to one; the oldest is forgotten first.
+/// The largest number of the relay's own messages that wait for one extension; the oldest is dropped
+/// first.
 const MAX_OUTGOING_QUEUE: usize = 10_000;
 
-/// Whether an extension can be talked to.
+/// The presence of an extension: connected, back, or away.
 #[derive(Debug)]
 pub(crate) enum Presence {
     /// Connected, and all its tabs are known.
@@ -89,14 +91,14 @@ impl Relay {
         if newest == Some(connection)
             && let Some(extension) = self.extensions.get_mut(connection)
         {
-            // Whether their pages have ended is not known yet, and clients hear of that first.
+            // The relay does not know yet if their pages have ended. Clients must hear of that first.
             extension.interrupted.extend(turn.effects.extract_if(told.., is_answer));
         }
         if let Some(successor) = newest.filter(|newest| *newest != connection) {
             // A client may have asked for this very connection after it was replaced.
             self.clients.rebind(connection, successor);
         }
-        // Its worker comes back under the same key, or never; a client may come first.
+        // The worker comes back under the same key, or never; a client may come first.
         if newest != Some(connection) && self.clients.of(connection).is_empty() {
             self.extensions.remove(connection);
         }
@@ -168,15 +170,15 @@ impl Relay {
         if self.extensions.iter().all(|(_, extension)| extension.presence.is_connected()) {
             return;
         }
-        let is_unsaid = |effect: &mut Effect| {
+        let is_unsent = |effect: &mut Effect| {
             let Effect::SendToExtension { connection, message } = effect else { return false };
             let RelayMessage::Command { id, .. } = message else { return false };
             let extension = self.extensions.get(*connection);
-            // Whoever waits for an answer is told that there will be none.
+            // A client that waits for an answer is told that there will be none.
             extension.is_some_and(|it| !it.presence.is_connected())
                 && !self.requests.is_pending(*id)
         };
-        let outgoing_queue: Vec<Effect> = effects.extract_if(.., is_unsaid).collect();
+        let outgoing_queue: Vec<Effect> = effects.extract_if(.., is_unsent).collect();
         for effect in outgoing_queue {
             let Effect::SendToExtension { connection, message } = effect else { continue };
             let Some(extension) = self.extensions.get_mut(connection) else { continue };
@@ -237,7 +239,8 @@ impl Relay {
         let Some(extension) = self.extensions.get(connection) else { return };
         if let Presence::Returning { unconfirmed, .. } = &extension.presence
             && unconfirmed.is_empty()
-            // One that does say when it is ready may have tabs that nobody knows of yet.
+            // An extension that announces when it is ready may still have tabs that nobody knows of
+            // yet.
             && !extension.features.has(Feature::InventoryReady)
         {
             self.inventory_complete(connection, turn);
@@ -309,7 +312,7 @@ fn is_answer(effect: &mut Effect) -> bool {
     matches!(effect, Effect::SendToClient { frame: Frame::Reply { .. }, .. })
 }
 
-/// What a connection leaves to the next one of the same installation.
+/// The state that a connection leaves to the next one of the same installation.
 pub(crate) struct Handover {
     pub(crate) targets: Targets,
     pub(crate) downloads: Downloads,

@@ -1,4 +1,4 @@
-//! What becomes of a request when its answer is there, or will not come.
+//! Completes a request when its answer arrives, or when it is known that none will.
 
 use serde_json::json;
 use shared_protocol::RequestId;
@@ -37,7 +37,7 @@ impl Relay {
         self.complete_request(id, request, outcome, turn);
     }
 
-    /// There is no room for a command among those that wait for the extension.
+    /// Replies to a command for which there is no room among those that wait for the extension.
     pub(crate) fn command_refused(
         &mut self,
         connection: ConnectionId,
@@ -63,14 +63,14 @@ impl Relay {
                 .map(|(extension_session, domain)| (extension_session.clone(), domain.to_owned()));
             self.complete_request(id, request, Err(error), turn);
             if let Some((extension_session, domain)) = enabled {
-                // Chrome will do it all the same, and then this.
+                // Chrome will execute the command all the same, and then this one.
                 self.switch_off_unless_used(connection.target(&extension_session), &domain, turn);
             }
         }
     }
 
-    /// Completes a request that has its answer, from the extension or because none will come. It is long
-    /// because it has one arm for each purpose.
+    /// Completes a request that has its answer, from the extension or because none will come. It is
+    /// long because it has one arm for each purpose.
     pub(crate) fn complete_request(
         &mut self,
         id: RequestId,
@@ -83,7 +83,7 @@ impl Relay {
         };
         let Request { connection, session, asker, purpose, .. } = request;
         let is_own = asker.is_none();
-        // Its tabs may have gone over to the next connection of the same installation.
+        // The tabs may belong to the next connection of the same installation by now.
         let connection = self.extensions.current_connection(connection);
         let target_ref = session.as_ref().map(|session| connection.target(session));
         match (purpose, target_ref) {

@@ -23,12 +23,12 @@ pub(crate) struct DeferredReply {
     answer: ReplyBody,
 }
 
-/// What the relay answers with events of its own.
+/// The body of a reply that the relay gives together with events of its own.
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
     /// A domain that is on already.
     Enabled(String),
-    /// Auto-attach that is on already.
+    /// The reply to auto-attach that is on already.
     Children,
 }
 
@@ -59,7 +59,8 @@ impl DeferredReplies {
         self.outstanding.insert(id);
     }
 
-    /// Chrome has answered a command; returns whether answers of ours may have waited for it.
+    /// Records that Chrome has answered a command; returns whether replies of the relay may have
+    /// waited for it.
     pub(crate) fn answered(&mut self, id: RequestId) -> bool {
         self.outstanding.remove(&id)
     }

@@ -1,4 +1,4 @@
-//! How clients find targets and attach to them.
+//! Attaching: clients find targets and open sessions on them.
 
 use serde::{Deserialize, Serialize};
 use shared_protocol::{AttachedToTarget, Extra, LogLevel, SessionId, TargetId};
@@ -17,10 +17,10 @@ struct OneSession {
     session_id: SessionId,
 }
 
-/// What makes a session come.
+/// The reason for which a session is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OpenedBy {
-    /// Its client attaches to the target by name.
+    /// The client attached to the target by its id.
     Client,
     /// `Target.setAutoAttach`, which can take it away again. The target may have to wait for it.
     AutoAttach { may_wait: bool },
@@ -78,7 +78,7 @@ impl Relay {
         #[serde(rename_all = "camelCase")]
         struct Detach {
             session_id: Option<SessionId>,
-            /// Deprecated, but Chrome takes it.
+            /// The target, in a deprecated form of the command that Chrome still accepts.
             target_id: Option<TargetId>,
         }
 

@@ -58,8 +58,8 @@ impl Relay {
             connection.and_then(|connection| self.target(connection.target(extension_session)));
         let (Some(wanted), Some(target)) = (wanted, target) else { return };
         if target.is_unresponsive() {
-            // It answers nothing until somebody closes its dialog or takes it to another page, and
-            // would hold the client up.
+            // The page answers nothing until somebody closes its dialog or navigates it, and would
+            // keep the client waiting.
             return;
         }
         let opened_by = OpenedBy::AutoAttach { may_wait: false };

@@ -17,7 +17,7 @@ use crate::sharing::dom_breakpoints::DomBreakpoint;
 use crate::sharing::screencast::WatchedScreencast;
 use crate::sharing::scripts::ShortScripts;
 
-/// How many sessions a client may have open.
+/// The largest number of sessions that a client may have open.
 pub(crate) const MAX_SESSIONS: usize = 2000;
 
 #[derive(Debug)]
@@ -25,13 +25,14 @@ pub(crate) struct Sessions(BTreeMap<ClientSessionId, Session>);
 
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Where the session was announced, and where its end will be; the socket itself has none.
+    /// The session on which this one was announced, and on which its end will be; `None` for the
+    /// browser's root session.
     pub(crate) parent: Option<ClientSessionId>,
-    /// Whether auto-attach made it, which can take it away again.
+    /// True if auto-attach opened the session, and can detach it again.
     pub(crate) automatic: bool,
-    /// `Target.setDiscoverTargets`: which targets are reported on it.
+    /// `Target.setDiscoverTargets`: the targets that are reported on the session.
     pub(crate) discover: Option<Filter>,
-    /// `Target.setAutoAttach`: which targets below it become sessions.
+    /// `Target.setAutoAttach`: the targets below it that become sessions.
     pub(crate) auto_attach: Option<AutoAttach>,
     /// `Browser.setDownloadBehavior`
     pub(crate) downloads: Option<DownloadBehavior>,
@@ -50,9 +51,10 @@ pub(crate) enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DownloadBehavior {
-    /// Where files go, under their download's id; `None` leaves them to the user's browser.
+    /// The folder for files, which are stored under their download's id; `None` leaves them to the
+    /// user's browser.
     pub(crate) folder: Option<PathBuf>,
-    /// Whether files are named by their download's id, not as the page suggests.
+    /// True if files are named by their download's id, not as the page suggests.
     pub(crate) named_by_guid: bool,
     pub(crate) deny: bool,
     pub(crate) events: bool,
@@ -65,16 +67,16 @@ pub(crate) struct TargetSession {
     pub(crate) extension_session: ExtensionSessionId,
     /// The domains whose events it gets.
     pub(crate) domains: BTreeSet<String>,
-    /// Whether it gets `Page.lifecycleEvent`.
+    /// True if the session gets `Page.lifecycleEvent`.
     pub(crate) lifecycle: bool,
     pub(crate) bindings: BTreeSet<String>,
     /// Scripts for new documents, by the ids Chrome gave them.
     pub(crate) scripts: BTreeSet<String>,
     /// Scripts that Chrome named later than their client, by the client's names.
     pub(crate) deferred_scripts: BTreeMap<String, String>,
-    /// By the ids Chrome gave them.
+    /// The breakpoints, by Chrome's ids.
     pub(crate) breakpoints: BTreeSet<String>,
-    /// What else it wants the target to stop at.
+    /// The DOM breakpoints that the session has set.
     pub(crate) dom_breakpoints: Vec<DomBreakpoint>,
     /// The short ones of its scripts; they tell which functions it exposes.
     pub(crate) short_scripts: ShortScripts,
@@ -82,13 +84,13 @@ pub(crate) struct TargetSession {
     pub(crate) overrides: Overrides,
     pub(crate) screencast: Option<WatchedScreencast>,
     pub(crate) tracing: bool,
-    /// Whether the target waits for this session to let it run.
+    /// True if the target waits for this session to let it run.
     pub(crate) holds_back: bool,
-    /// Whether it came when a worker's script had been loaded already.
+    /// True if the session was opened after the worker's script had been loaded.
     pub(crate) missed_script: bool,
-    /// When it sent its last command, counted in commands.
+    /// The number of the session's last command.
     pub(crate) last_active: CommandNumber,
-    /// Its answers that wait for Chrome's.
+    /// The replies that wait for an answer of Chrome's.
     pub(crate) replies: DeferredReplies,
 }
 

@@ -19,7 +19,7 @@ use crate::turn::Turn;
 
 const REMOVE: &str = "Debugger.removeBreakpoint";
 
-/// Whether a target is paused, and for which session.
+/// The pause of a target, and the session for which it paused.
 #[derive(Debug, Default)]
 pub(crate) struct PauseState {
     pub(crate) is_paused: bool,
@@ -74,7 +74,7 @@ impl Relay {
         self.forward(session_ref, command, &extension_session, purpose, turn);
     }
 
-    /// Chrome has named a breakpoint.
+    /// Records the id that Chrome gave a breakpoint.
     pub(crate) fn breakpoint_added(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -87,7 +87,7 @@ impl Relay {
             Some(session) => {
                 session.breakpoints.insert(breakpoint.breakpoint_id);
             }
-            // Its owner left before Chrome could name it.
+            // The session left before Chrome could give the breakpoint an id.
             None => {
                 self.send_to_target(target_ref, REMOVE, Some(Payload::of(&breakpoint)), turn);
             }

@@ -62,7 +62,7 @@ impl Relay {
         }
     }
 
-    /// A tab answers again: whoever could not look at it is told of it.
+    /// Announces a tab that answers again to the sessions that could not attach to it.
     pub(crate) fn announce_hidden(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
         let target = self.target_mut(target_ref);
         let Some(target) = target.filter(|target| !target.is_unresponsive()) else { return };
@@ -129,7 +129,7 @@ impl Relay {
         }
     }
 
-    /// Chrome did not take an answer; the dialog waits for another.
+    /// Handles an answer that Chrome refused: the dialog waits for another.
     pub(crate) fn dialog_not_answered(&mut self, target_ref: TargetRef<'_>) {
         let target = self.target_mut(target_ref);
         if let Some(dialog) = target.and_then(|target| target.state.dialog.as_mut()) {

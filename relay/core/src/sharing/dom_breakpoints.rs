@@ -14,10 +14,10 @@ use crate::turn::Turn;
 const SET: &str = "DOMDebugger.set";
 const REMOVE: &str = "DOMDebugger.remove";
 
-/// How many a session may have; more are refused.
+/// The largest number of DOM breakpoints that a session may have; more are refused.
 const MAX_DOM_BREAKPOINTS: usize = 1000;
 
-/// `XHRBreakpoint` and the like, and what it was set with.
+/// A DOM breakpoint: its kind, such as `XHRBreakpoint`, and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DomBreakpoint {
     kind: String,

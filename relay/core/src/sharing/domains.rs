@@ -69,7 +69,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has answered the first who switched a domain on.
+    /// Handles Chrome's answer to the first session that enabled a domain.
     pub(crate) fn enabled(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -107,8 +107,8 @@ impl Relay {
         }
     }
 
-    /// From here on the session gets the domain's events; if it did not before, it is told now what
-    /// Chrome has told about it. Gives what Chrome answered.
+    /// Records that the session gets the domain's events from here on. If the session did not get
+    /// them before, sends it the events that Chrome has sent so far. Returns Chrome's answer.
     pub(crate) fn replay_once(
         &mut self,
         session_ref: &SessionRef,
@@ -156,7 +156,8 @@ impl Relay {
             "Debugger" => std::mem::take(&mut session.breakpoints),
             _ => BTreeSet::new(),
         };
-        // Whoever switches a domain off before it was on for it has no use for what it waits for.
+        // A session that disables a domain before the domain was enabled for it has no use for what
+        // it waits for.
         let mut early = session.replies.take_enables(domain);
         let Some(target) = self.target_under_mut(session_ref) else { return };
         if let Some(known) = target.state.domains.get_mut(domain) {
@@ -209,7 +210,8 @@ impl Relay {
             || self.sessions_on(target_ref).any(|session| session.wants_domain(domain))
     }
 
-    /// From here on the session gets the domain's events; says whether it did not before.
+    /// Records that the session gets the domain's events from here on. Returns `true` if it did not
+    /// before.
     pub(crate) fn record_domain(&mut self, session_ref: &SessionRef, domain: &str) -> bool {
         let is_new = self
             .target_session_mut(session_ref)
@@ -251,7 +253,7 @@ impl Relay {
     }
 }
 
-/// Some clients send an empty object where others send nothing.
+/// Returns the parameters as text. Some clients send an empty object where others send nothing.
 fn said(params: &Option<Payload>) -> Option<&str> {
     params.as_ref().map(Payload::as_str).filter(|text| *text != "{}")
 }

@@ -1,5 +1,6 @@
-//! Interception of requests (`Fetch`) by several sessions over one target. Chrome pauses a request once;
-//! the relay offers it to each session whose patterns match, the newest first, until one decides.
+//! Interception of requests (`Fetch`) by several sessions over one target. Chrome pauses a request
+//! once; the relay offers it to each session whose patterns match, the newest first, until one
+//! decides.
 
 pub(crate) mod paused;
 
@@ -94,7 +95,7 @@ impl Relay {
         self.forward(session_ref, command, &extension_session, purpose, turn);
     }
 
-    /// Chrome did not take what a session wants to intercept, or not in time.
+    /// Handles interception patterns that Chrome refused, or did not accept in time.
     pub(crate) fn interception_refused(
         &mut self,
         session_ref: &SessionRef,
@@ -140,7 +141,7 @@ impl Relay {
         }
     }
 
-    /// Chrome holds a request: offers it to the first who wants its kind.
+    /// Offers a request that Chrome holds to the first session that wants its kind.
     pub(crate) fn request_paused_event(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -279,7 +280,7 @@ impl Relay {
         self.send_to_target(target_ref, method, params, turn);
     }
 
-    /// What a session held goes on as if it had said so.
+    /// Continues the requests that a session held, as if the session had continued them itself.
     fn pass_on_requests_of(
         &mut self,
         target_ref: TargetRef<'_>,

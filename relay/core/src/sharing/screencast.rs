@@ -17,7 +17,7 @@ use crate::turn::Turn;
 const START: &str = "Page.startScreencast";
 const STOP: &str = "Page.stopScreencast";
 
-/// What a session watches.
+/// The screencast that a session watches.
 #[derive(Debug)]
 pub(crate) struct WatchedScreencast {
     wanted: Cast,
@@ -25,7 +25,8 @@ pub(crate) struct WatchedScreencast {
     acknowledged: Acknowledged,
 }
 
-/// Which cast, and how many of its frames. A later cast has a greater number.
+/// The last acknowledged frame: the number of its screencast and its number in it. A later screencast
+/// has a greater number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Acknowledged {
     cast: i64,
@@ -61,7 +62,7 @@ impl Cast {
         self.format.as_deref().unwrap_or("png")
     }
 
-    /// One that is good enough for both. What is not given has no limit.
+    /// Returns parameters that are good enough for both. A missing parameter means no limit.
     fn with(self, other: &Self) -> Self {
         Self {
             format: self.format,

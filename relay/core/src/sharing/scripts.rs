@@ -16,7 +16,7 @@ use crate::turn::Turn;
 /// A script that exposes a function is shorter.
 const SHORT: usize = 4096;
 
-/// How many short scripts of a session are kept; the oldest go first.
+/// The largest number of short scripts that are kept per session; the oldest go first.
 const MAX_SHORT: usize = 256;
 
 #[derive(Deserialize, serde::Serialize)]
@@ -99,7 +99,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has named a script.
+    /// Records the id that Chrome gave a script.
     pub(crate) fn script_added(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -117,7 +117,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has named a script that waited for a tab to take commands.
+    /// Records the id of a script that waited until its tab took commands.
     pub(crate) fn deferred_script_added(
         &mut self,
         target_ref: TargetRef<'_>,

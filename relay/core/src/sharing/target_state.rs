@@ -16,10 +16,10 @@ use crate::sharing::dialogs::Dialog;
 use crate::sharing::interception::paused::PausedRequests;
 use crate::sharing::screencast::Acknowledged;
 
-/// How many execution contexts of one target are kept; the oldest go first.
+/// The largest number of execution contexts that are kept per target; the oldest go first.
 const MAX_CONTEXTS: usize = 4096;
 
-/// How many bytes of other events of one target are kept; the oldest go first.
+/// The largest number of bytes of other events that are kept per target; the oldest go first.
 const MAX_REPLAY_LOG: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -31,14 +31,14 @@ pub(crate) struct TargetState {
     contexts: Vec<(i64, Payload)>,
     pub(crate) worker_loaded: Option<Payload>,
     replay_log: ReplayLog,
-    /// Auto-attach as Chrome does it.
+    /// The auto-attach setting that Chrome has.
     pub(crate) auto_attach: ChildAttachment,
     /// The last request to run something in the page that has ended.
     pub(crate) last_completed_run: RequestId,
     pub(crate) dialog: Option<Dialog>,
     pub(crate) pause: PauseState,
     pub(crate) paused: PausedRequests,
-    /// Up to where somebody has acknowledged a screencast.
+    /// The last screencast frame that any session has acknowledged.
     pub(crate) acknowledged: Acknowledged,
     pub(crate) has_fonts: bool,
 }
@@ -49,13 +49,13 @@ pub(crate) struct Domain {
     /// Tells it from the same domain before it was off, when that is answered late.
     pub(crate) attempt: CommandNumber,
     pub(crate) params: Option<Payload>,
-    /// What Chrome answered, once it has.
+    /// Chrome's answer, once there is one.
     pub(crate) result: Option<Payload>,
-    /// Who else asked before Chrome had answered.
+    /// The replies to the others that asked before Chrome had answered.
     pub(crate) waiting: Vec<DeferredReply>,
 }
 
-/// Events that Chrome sends once, to the first who asks.
+/// The events that Chrome sends only once, to the first session that asks.
 #[derive(Debug, Default)]
 struct ReplayLog {
     entries: VecDeque<(String, Payload)>,

@@ -16,7 +16,7 @@ use crate::turn::Turn;
 /// A trace on a browser-level session.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
-    /// Whose events they are.
+    /// The session that receives the events of the trace.
     session: ClientSessionId,
     /// The tab that does it, and has the streams.
     extension_session: ExtensionSessionId,
@@ -24,7 +24,7 @@ pub(crate) struct Trace {
 }
 
 impl Relay {
-    /// Tracing and streams on a browser-level session: one tab does it all.
+    /// Runs tracing and streams of a browser-level session in one tab.
     pub(crate) fn stream_command(
         &mut self,
         session_ref: &SessionRef,
@@ -53,7 +53,7 @@ impl Relay {
         }
     }
 
-    /// `Tracing.start`, for what may be traced.
+    /// `Tracing.start`, limited to the categories that may be traced.
     pub(crate) fn start_tracing(
         &mut self,
         session_ref: &SessionRef,
@@ -70,7 +70,7 @@ impl Relay {
         }
     }
 
-    /// `Tracing.end` ends what this client traces, and nobody else's.
+    /// `Tracing.end` ends the trace of this client, and of no other.
     pub(crate) fn end_tracing(
         &mut self,
         session_ref: &SessionRef,
@@ -106,7 +106,8 @@ impl Relay {
             })
     }
 
-    /// Chrome has begun to trace. If whoever asked has left meanwhile, it ends at once.
+    /// Records that Chrome has begun to trace. If the session that asked has left meanwhile, ends the
+    /// trace.
     pub(crate) fn trace_started(
         &mut self,
         target_ref: TargetRef<'_>,

@@ -16,7 +16,7 @@ use crate::turn::Turn;
 
 const AUTO_ATTACH: &str = "Target.setAutoAttach";
 
-/// What Chrome tells extensions of only when it attaches to it.
+/// The types of targets that Chrome reports to extensions only when it attaches to them.
 const CHILDREN: [&str; 4] = ["iframe", "worker", "service_worker", "shared_worker"];
 
 impl Relay {
@@ -48,7 +48,7 @@ impl Relay {
                 && request.connection == connection
                 && request.session.as_ref() == Some(&extension_session)
         });
-        // After a failure nobody knows what Chrome does: the last one off is passed on to be safe.
+        // After a failure the state of Chrome is unknown: the last `off` is forwarded to be safe.
         if should == is && is_known && (should.is_on() || !is_off) {
             if is_off {
                 turn.ok(&asker);
@@ -161,20 +161,20 @@ impl Relay {
         }
     }
 
-    /// Chrome has not done what somebody asked of it, or what the relay did by itself.
+    /// Handles the failure of an auto-attach command of a session, or of the relay itself.
     pub(crate) fn auto_attach_failed(
         &mut self,
         target_ref: TargetRef<'_>,
         is_own: bool,
         turn: &mut Turn,
     ) {
-        let is_wished = self.auto_attach_requested(target_ref).is_on();
-        if is_own && (is_wished || self.uses_children(target_ref)) {
+        let is_requested = self.auto_attach_requested(target_ref).is_on();
+        if is_own && (is_requested || self.uses_children(target_ref)) {
             // A session that wants it asked later, and has its own answer; what is used was on.
             return;
         }
         let Some(target) = self.target_mut(target_ref) else { return };
-        // Nobody knows what Chrome does; whoever asks next is passed on.
+        // The state of Chrome is unknown; the next request is forwarded.
         target.state.auto_attach = ChildAttachment::Off;
         if is_own {
             self.send_to_target(
@@ -190,7 +190,7 @@ impl Relay {
     pub(crate) fn release_children(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
         let should = self.auto_attach_for_all(target_ref);
         let Some(target) = self.target_mut(target_ref) else { return };
-        // After a failure nobody knows what Chrome does: then it is told to be safe.
+        // After a failure the state of Chrome is unknown: it is told to be safe.
         if target.state.auto_attach != should || !should.is_on() {
             target.state.auto_attach = should;
             let params = Some(auto_attach_params(should));

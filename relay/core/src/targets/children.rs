@@ -13,7 +13,7 @@ use crate::sessions::model::{Kind, Session};
 use crate::targets::model::Target;
 use crate::turn::Turn;
 
-/// How long a frame or worker may be kept from running by sessions that asked for that.
+/// The longest time for which sessions that asked for it may keep a frame or worker from running.
 const MAX_WAIT_FOR_SESSIONS: Duration = Duration::from_secs(5);
 
 impl Relay {

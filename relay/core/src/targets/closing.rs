@@ -15,8 +15,8 @@ use crate::requests::pending::{QUICK, Request};
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
-/// How long after it was told to close a tab closes whatever comes into it; what comes later, the
-/// user wants to see.
+/// The time after a close command during which a page that comes into the tab is closed as well. A
+/// page that comes later is one that the user wants to see.
 const CLOSING: Duration = Duration::from_secs(5);
 
 impl Relay {
@@ -32,8 +32,8 @@ impl Relay {
         self.send_to_target(target_ref, "Target.closeTarget", Some(named), turn);
     }
 
-    /// Has `chrome.tabs` close a tab. An extension that cannot do that keeps it; for clients it has
-    /// gone, who would wait for ever.
+    /// Has `chrome.tabs` close a tab. An extension that cannot do that keeps the tab; for clients the
+    /// tab is gone, because they would wait for ever.
     pub(crate) fn close_tab(
         &mut self,
         target_ref: TargetRef<'_>,

@@ -1,4 +1,4 @@
-//! How clients find targets.
+//! Target discovery: clients learn which targets exist.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -44,7 +44,7 @@ impl Relay {
         Ok(Payload::empty_object())
     }
 
-    /// Tabs that show a dialog are told of when it closes.
+    /// Hides tabs that show a dialog from a session. They are announced when the dialog closes.
     fn hide_blocked_from(&mut self, session_ref: &SessionRef) {
         let connection = self.connection_of(session_ref);
         let extension = connection.and_then(|connection| self.extensions.get_mut(connection));
@@ -92,7 +92,7 @@ impl Relay {
         Ok(Payload::of(&InfoEvent::of(info)))
     }
 
-    /// Everything a client had better attach to, the browser first.
+    /// Returns every target to which a client had better attach, the browser first.
     pub(crate) fn open_infos(&self, session_ref: &SessionRef) -> Vec<TargetInfo> {
         self.infos(session_ref, |target| !target.is_blocked_for(session_ref.client))
     }

@@ -13,7 +13,7 @@ use crate::requests::pending::Request;
 use crate::requests::purpose::Purpose;
 use crate::turn::Turn;
 
-/// How long the first tab may take to open: nearly as long as clients wait for a connection.
+/// The time that the first tab may take to open: nearly as long as clients wait for a connection.
 const FIRST_TAB: Duration = Duration::from_secs(25);
 
 impl Relay {
@@ -78,7 +78,7 @@ impl Relay {
         }
         if let Some(extension) = self.extensions.get_mut(connection) {
             extension.opens_tab = false;
-            // Its next worker is asked.
+            // The next worker is asked.
             extension.may_lack_tab = failure.is_some() && !extension.presence.is_connected();
         }
         self.run_held_commands(connection, turn);

@@ -28,7 +28,7 @@ impl Relay {
         let AttachedToTarget { session_id, target_info: mut info, .. } = attached;
         let extension_session = ExtensionSessionId::new(session_id);
         if warn_of_empty_url("Target.attachedToTarget received", &info, turn) {
-            // Playwright would wait for ever for such a page to get somewhere.
+            // Playwright would wait for ever for such a page to navigate.
             info.url = "about:blank".to_owned();
         }
         info.attached = true;
@@ -88,7 +88,7 @@ impl Relay {
         struct NavigatedFrame {
             id: TargetId,
             url: String,
-            /// What could not be loaded, if that is why the page is there.
+            /// The address that could not be loaded, if the page is the error page for it.
             #[serde(rename = "unreachableUrl")]
             unreachable_url: Option<String>,
         }
@@ -158,8 +158,8 @@ impl Relay {
         TargetId::new(format!("{of_this_run}{:08X}", self.tabs_named).to_uppercase())
     }
 
-    /// An extension's session has ended, with all below it. Clients hear so before the commands that were
-    /// waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
+    /// An extension's session has ended, with all below it. Clients hear so before the commands that
+    /// were waiting fail: Playwright takes a command that fails first for a mistake of the caller's.
     pub(crate) fn detached(&mut self, target_ref: TargetRef<'_>, turn: &mut Turn) {
         let Some(extension) = self.extensions.get_mut(target_ref.connection) else { return };
         let gone = extension.targets.detach(target_ref.session);

@@ -1,4 +1,5 @@
-//! From ids to things: the target of a session, the sessions over a target, targets by their ids.
+//! Looks up things by their ids: the target of a session, the sessions over a target, targets by
+//! their ids.
 
 use shared_protocol::TargetId;
 

@@ -14,7 +14,7 @@ use crate::targets::restricted::Restriction;
 #[derive(Debug, Default)]
 pub(crate) struct Targets(Vec<Target>);
 
-/// One session of an extension, and what it is attached to.
+/// One session of an extension, and the target to which it is attached.
 #[derive(Debug)]
 pub(crate) struct Target {
     /// The extension's name for the session.
@@ -24,22 +24,23 @@ pub(crate) struct Target {
     pub(crate) info: TargetInfo,
     /// The origin that a client takes it to, until something has been loaded.
     pub(crate) destination: Option<String>,
-    /// Whether what it has loaded is from the web.
+    /// True if the document that the target has loaded is from the web.
     pub(crate) is_on_web: bool,
     /// Whether it has begun to load a file, and has not shown the file yet.
     pub(crate) goes_to_file: bool,
     /// The tab around a page, which only some clients look at.
     pub(crate) tab: Option<TargetId>,
-    /// Whether it answers nothing because it has crashed.
+    /// True if the target answers nothing because it has crashed.
     pub(crate) is_crashed: bool,
-    /// Until when it may be kept from running, if it is.
+    /// The instant until which the target may be kept from running, if it is.
     pub(crate) waits_until: Option<Instant>,
-    /// Until when a page that comes into it is closed as well, if it was told to close.
+    /// The instant until which a page that comes into the target is closed as well, if the target was
+    /// told to close.
     pub(crate) closes_until: Option<Instant>,
-    /// Whether it shows a page for which Chrome takes no commands, as far as is known.
+    /// The restriction, if the target is known to show a page for which Chrome takes no commands.
     pub(crate) restriction: Option<Restriction>,
-    /// Whether a client takes it from such a page to another. One that came into the middle of that
-    /// would be asked about requests whose beginning it has not heard of.
+    /// True while a client navigates the target from such a page to another. A client that attached
+    /// in the middle of that would be asked about requests whose beginning it has not heard of.
     pub(crate) is_leaving_page: bool,
     /// Sessions that follow targets and have not been told of this one, which would answer nothing.
     pub(crate) hidden_from: Vec<SessionRef>,

@@ -19,7 +19,7 @@ use crate::requests::refusal::{DeferredCommand, OnRefusal, RESTRICTED, exception
 use crate::requests::send::extension_command;
 use crate::turn::Turn;
 
-/// How many commands wait for one tab, and of how many bytes.
+/// The largest number of commands that wait for one tab; [`MAX_DEFERRED_BYTES`] limits their size.
 const MAX_DEFERRED: usize = 1000;
 const MAX_DEFERRED_BYTES: usize = 8 * 1024 * 1024;
 
@@ -141,7 +141,7 @@ impl Relay {
         }
     }
 
-    /// Chrome has said whether it takes commands, or nobody could ask it.
+    /// Handles Chrome's answer that it takes commands or refuses them, or the lack of an answer.
     pub(crate) fn restriction_checked(
         &mut self,
         target_ref: TargetRef<'_>,
@@ -241,7 +241,7 @@ impl Relay {
             .flatten();
         if !given.is_some_and(|given| restriction.forget_script(&given)) {
             let (method, params) = (method.to_owned(), params.cloned());
-            // One too many is lost: there is nobody who could be told.
+            // One command too many is lost: there is nobody who could be told.
             drop(restriction.defer(DeferredCommand { method, params, script: None }));
         }
         true
@@ -258,7 +258,8 @@ impl Relay {
         restriction.is_some_and(|restriction| restriction.forget_script(given))
     }
 
-    /// Has `chrome.tabs` take a tab to a blank page, from which a client's navigation begins anew.
+    /// Has `chrome.tabs` navigate a tab to a blank page, from which a client's navigation begins
+    /// anew.
     fn navigate_via_blank_page(
         &mut self,
         target_ref: TargetRef<'_>,

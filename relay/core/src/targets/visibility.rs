@@ -1,6 +1,6 @@
-//! Which targets a confined client sees: those that show the web. What else comes into a tab, in
-//! whatever way, ends the sessions of such clients before they hear of it. For the others, a tab is a
-//! tab.
+//! The targets that a confined client sees: those that show the web. When a tab shows anything else,
+//! in whatever way, the sessions of confined clients over it end before they hear of the new
+//! document. Other clients see every tab.
 
 use serde::Deserialize;
 use shared_protocol::{Payload as _, TargetId};
@@ -98,7 +98,7 @@ impl Relay {
             return;
         }
         let targets = &extension.targets;
-        // They have not heard of the others.
+        // The clients have not heard of the others.
         let below =
             targets.below(target_ref.session).into_iter().rev().filter(|target| target.shows_web());
         let is_confined = |session_ref: &SessionRef| self.is_confined(session_ref.client);

@@ -12,7 +12,7 @@ use crate::turn::Turn;
 const RESUME: &str = "Runtime.runIfWaitingForDebugger";
 
 impl Relay {
-    /// `Runtime.runIfWaitingForDebugger`: the last who holds a target back lets it run.
+    /// `Runtime.runIfWaitingForDebugger`: the last session for which a target waits lets it run.
     pub(crate) fn run_if_waiting(
         &mut self,
         session_ref: &SessionRef,

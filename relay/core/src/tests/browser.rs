@@ -1,4 +1,4 @@
-//! What a browser would answer.
+//! The commands that a browser would answer.
 
 mod cookies_without_tab;
 mod profile;

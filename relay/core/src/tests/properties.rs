@@ -34,37 +34,37 @@ fn every_command_has_one_answer_and_nothing_is_left_behind() {
     }
 }
 
-/// Clients and an extension that do as the dice say, and what they have seen.
+/// Clients and an extension that act at random, and the messages that they have seen.
 struct World {
     seed: u64,
     dice: u64,
     stage: Stage,
     now: Duration,
     extension: Option<ConnectionId>,
-    /// What each connection understands.
+    /// The features that each connection understands.
     features: BTreeMap<ConnectionId, Features>,
     last_id: u64,
     /// Real sessions, by their parents.
     real: BTreeMap<String, Option<String>>,
     clients: BTreeMap<ClientId, Seen>,
-    /// What the extension has to answer.
+    /// The commands that the extension has to answer.
     asked: Vec<Asked>,
     chrome: Chrome,
-    /// Whether clients get what Chrome tells in this moment, not what it told before.
+    /// True if clients get what Chrome tells in this moment, not what it told before.
     is_live: bool,
 }
 
-/// What the extension has been told and has to answer.
+/// A command that the extension has been told and has to answer.
 struct Asked {
     id: i64,
     method: String,
     session: Option<String>,
-    /// What came of it, if Chrome did it.
+    /// The outcome, if Chrome executed the command.
     outcome: Result<Value, String>,
 }
 
 impl Asked {
-    /// Whether it ends a trace, which is complete when it is answered.
+    /// Returns `true` if the command ends a trace, which is complete when the command is answered.
     fn is_end(&self) -> bool {
         self.method == "Tracing.end" && self.outcome.is_ok()
     }
@@ -101,7 +101,8 @@ impl World {
         if from.is_empty() { None } else { Some(from[self.roll(from.len())].clone()) }
     }
 
-    /// Every other history is one of clients alone: on tabs that stay, with a worker that lives.
+    /// Returns `true` for every other history: one of clients alone, on tabs that stay, with a worker
+    /// that lives.
     fn is_calm(&self) -> bool {
         self.seed % 2 == 1
     }
@@ -212,7 +213,7 @@ impl World {
     }
 
     fn client_says(&mut self, client: ClientId, session: &str, (method, params): (&str, &str)) {
-        // It may have been turned away.
+        // The client may have been refused.
         let Some(seen) = self.clients.get_mut(&client) else { return };
         self.last_id += 1;
         let id = i64::try_from(self.last_id).unwrap();
@@ -370,7 +371,7 @@ impl World {
     }
 
     fn client_got(&mut self, client: ClientId, frame: &Frame) {
-        // What is on its way to a client that has left is lost, rightly.
+        // A message on its way to a client that has left is lost, and rightly so.
         let Some(seen) = self.clients.get_mut(&client) else { return };
         let frame = serde_json::to_value(frame).unwrap();
         if let Some((real, known)) = seen.gets(&frame, self.is_live) {
@@ -379,7 +380,7 @@ impl World {
         }
     }
 
-    /// Chrome answers everything, time passes, all leave.
+    /// Ends a history: Chrome answers everything, time passes, all clients leave.
     fn settle(&mut self) {
         for _ in 0..50 {
             self.chrome_answers_all();

@@ -100,7 +100,7 @@ impl Script {
         self.handle(Input::ClientSent { client, command })
     }
 
-    /// As [`Script::says`], and the extension answers what it is asked at once.
+    /// Works like [`Script::says`], and the extension answers at once.
     pub(super) fn does(&mut self, client: ClientId, command: &str, params: &str) -> Vec<String> {
         let mut lines = self.says(client, command, params);
         if lines.iter().any(|line| line.starts_with('>')) {
@@ -158,7 +158,7 @@ impl Script {
         self.handle(Input::ExtensionSent { connection: self.connection, message })
     }
 
-    /// Chrome attaches to a child.
+    /// Has Chrome attach to a child.
     pub(super) fn child(
         &mut self,
         parent: &str,
@@ -198,7 +198,7 @@ impl Script {
         self.last_request
     }
 
-    /// What the status says about the extension.
+    /// Returns the warnings about the extension that the status shows.
     pub(super) fn warnings(&self) -> Vec<String> {
         let extensions = self.stage.0.extensions_status().extensions;
         let warnings: Vec<String> =
@@ -207,7 +207,7 @@ impl Script {
         warnings
     }
 
-    /// What went to the log since the clients came.
+    /// Returns the lines that were logged since the clients came.
     pub(super) fn logged(&self) -> &[String] {
         &self.logged
     }
@@ -268,7 +268,7 @@ impl Script {
 
 const NOTHING: [&str; 0] = [];
 
-/// No effect at all.
+/// Returns no effects.
 pub(super) fn nothing() -> [&'static str; 0] {
     NOTHING
 }

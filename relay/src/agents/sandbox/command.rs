@@ -13,9 +13,9 @@ use tokio::process::Command;
 use super::process::Start;
 use crate::agents::limits::{DATA_MIB, FILE_MIB, HEAP_MIB, OPEN_FILES};
 
-/// `$1` to `$3` are the limits, the rest is the sandbox; 5 is the lifeline, and 6 the launcher, which is
-/// executed through this shell's descriptor, so that the sandbox itself does not have it. Some shells
-/// export more than they are given.
+/// `$1` to `$3` are the limits, the rest is the sandbox; 5 is the lifeline, and 6 the launcher, which
+/// is executed through this shell's descriptor, so that the sandbox itself does not have it. Some
+/// shells export more than they are given.
 const SUPERVISE: &str = r#"
 ulimit -c 0; ulimit -d "$1"; ulimit -f "$2"; ulimit -n "$3"; shift 3
 [ "$1" = worker-exec ] && set -- "/proc/$$/fd/6" "$@"
@@ -26,7 +26,7 @@ kill -9 $worker 2>/dev/null
 wait $worker
 "#;
 
-/// How much of what a sandbox says on standard error is kept.
+/// The number of bytes that are kept of a sandbox's standard error.
 const LAST_WORDS: usize = 4096;
 
 pub(crate) fn command(start: &Start<'_>) -> Command {
@@ -34,7 +34,7 @@ pub(crate) fn command(start: &Start<'_>) -> Command {
     command
         .args(["-c", SUPERVISE, "playwriter-worker"])
         .arg((DATA_MIB * 1024).to_string())
-        // In blocks of 512 bytes.
+        // The unit of the limit is a block of 512 bytes.
         .arg((FILE_MIB * 2048).to_string())
         .arg(OPEN_FILES.to_string())
         .args(&start.launch.words)
@@ -60,7 +60,7 @@ fn node_options(start: &Start<'_>) -> Vec<OsString> {
         "--no-addons".into(),
         "--preserve-symlinks".into(),
         "--preserve-symlinks-main".into(),
-        // One that may not be read keeps Node.js from starting.
+        // A configuration file that may not be read keeps Node.js from starting.
         "--openssl-config=/dev/null".into(),
         format!("--max-old-space-size={HEAP_MIB}").into(),
     ]);

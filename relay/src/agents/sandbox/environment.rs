@@ -1,4 +1,4 @@
-//! What sandboxes are started with, and where.
+//! The environment in which sandboxes are started.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::agents::api::{NewSession, SessionName};
 use crate::agents::keys::Keys;
 use relay_core::Confinement;
 
-/// What all sessions of a relay have in common.
+/// The environment that all sessions of a relay have in common.
 #[derive(Debug)]
 pub(crate) struct SandboxEnvironment {
     /// `None` where the user has no home.
@@ -27,12 +27,12 @@ pub(crate) struct SandboxEnvironment {
     closing: watch::Receiver<bool>,
 }
 
-/// Where the relay listens.
+/// The ports of the relay.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RelayPorts {
-    /// For sandboxes.
+    /// The address for sandboxes.
     pub(crate) sandboxes: SocketAddr,
-    /// For everybody else.
+    /// The port for all other programs.
     pub(crate) others: u16,
 }
 
@@ -61,7 +61,7 @@ impl SandboxEnvironment {
     }
 
     pub(crate) fn folder_of(&self, session: &SessionName) -> PathBuf {
-        // Nothing can be made below a device.
+        // No file can be made below a device.
         let folder = self.folder.as_deref().unwrap_or(Path::new("/dev/null"));
         folder.join("sessions").join(session.as_str())
     }

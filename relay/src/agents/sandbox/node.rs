@@ -18,15 +18,15 @@ use crate::boundary::NodeFiles;
 /// The oldest Node.js that can keep code from files.
 pub const OLDEST_NODE: u32 = 20;
 
-/// Why no code can be run.
+/// The reason why no code can be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    /// There is no Node.js.
+    /// Node.js is missing.
     #[error(
         "Node.js was not found on the PATH that the relay was started with\n\nhint: install Node.js {OLDEST_NODE} or newer; if `node` can be run, `playwriter stop`, and then the same again from a shell that finds it"
     )]
     NoNode,
-    /// There is one, but it cannot confine code.
+    /// Node.js is there, but too old to confine code.
     #[error(
         "Node.js {0} is too old to keep code away from your files\n\nhint: install Node.js {OLDEST_NODE} or newer"
     )]
@@ -43,9 +43,9 @@ pub enum RuntimeError {
         .folder.display()
     )]
     OldPlaywright {
-        /// Where it is.
+        /// The folder in which it is installed.
         folder: PathBuf,
-        /// Which it is.
+        /// The version of Node.js.
         version: Version,
     },
     /// `npm` failed.
@@ -59,7 +59,7 @@ pub enum RuntimeError {
         .0.display()
     )]
     ChangedPlaywright(PathBuf),
-    /// There is no place for files.
+    /// There is no folder for files.
     #[error("there is no home folder\n\nhint: set HOME")]
     NoHome,
     /// Node.js cannot be confined to its own files without knowing them.
@@ -111,7 +111,7 @@ impl Node {
     }
 }
 
-/// What is asked of a Node.js once.
+/// The script that asks a Node.js once for the files that it uses.
 const FILES: &str = "process.report.excludeNetwork = true; console.log(JSON.stringify({ \
     program: process.execPath, objects: process.report.getReport().sharedObjects }))";
 
@@ -157,19 +157,19 @@ impl Node {
     }
 }
 
-/// The release that mends holes which this Node.js is known to have in what keeps code from files
-/// (CVE-2025-55130 above all), if it has them. Distributions may have mended it under its old number.
+/// Returns the release that fixes the known holes of this Node.js through which code reaches files
+/// (CVE-2025-55130 above all), if it has them. A distribution may have fixed it under its old number.
 #[must_use]
-pub fn mended_node(said: &str) -> Option<&'static str> {
+pub fn fixed_node(said: &str) -> Option<&'static str> {
     let found = Version::parse(said.trim().trim_start_matches('v')).ok()?;
-    let mended = match found.major {
+    let fixed = match found.major {
         0..=20 => "20.20.0",
         21..=22 => "22.22.0",
         23..=24 => "24.13.0",
         25 => "25.3.0",
         26.. => return None,
     };
-    Version::parse(mended).is_ok_and(|mended| found < mended).then_some(mended)
+    Version::parse(fixed).is_ok_and(|fixed| found < fixed).then_some(fixed)
 }
 
 fn version(said: &str) -> Option<(u32, u32)> {
@@ -219,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn an_outdated_node_is_told_what_mends_it() {
-        for (said, mended) in [
+    fn an_outdated_node_is_reported_with_the_release_to_install() {
+        for (said, fixed) in [
             ("v20.19.2\n", Some("20.20.0")),
             ("v20.20.2", None),
             ("v21.7.3", Some("22.22.0")),
@@ -230,7 +230,7 @@ mod tests {
             ("v26.0.0", None),
             ("what", None),
         ] {
-            assert_eq!(mended_node(said), mended, "{said}");
+            assert_eq!(fixed_node(said), fixed, "{said}");
         }
     }
 }

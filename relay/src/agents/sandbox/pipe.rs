@@ -16,16 +16,16 @@ use crate::agents::limits::MAX_ANSWER;
 pub(crate) struct Pipe {
     sender: pipe::Sender,
     receiver: BufReader<pipe::Receiver>,
-    /// What has come of the next message.
+    /// The part of the next message that has come so far.
     line: Vec<u8>,
 }
 
-/// Why nothing more comes.
+/// The reason why nothing more comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PipeError {
     /// The other end is gone.
     Closed,
-    /// It said what cannot be used.
+    /// The other end sent something that cannot be used.
     Nonsense(&'static str),
 }
 
@@ -45,7 +45,7 @@ impl Pipe {
         self.sender.write_all(&line).await.map_err(|_| PipeError::Closed)
     }
 
-    /// The next message. Whoever stops waiting loses nothing of it.
+    /// Returns the next message. A caller that stops waiting loses nothing of it.
     pub(crate) async fn receive<T: DeserializeOwned>(&mut self) -> Result<T, PipeError> {
         loop {
             let bytes = self.receiver.fill_buf().await.map_err(|_| PipeError::Closed)?;
@@ -66,7 +66,8 @@ impl Pipe {
         }
     }
 
-    /// Whether the other end is there and has not spoken out of turn, as far as can be told.
+    /// Returns `true` if the other end is there and has not spoken out of turn, as far as can be
+    /// told.
     pub(crate) fn is_quiet(&mut self) -> bool {
         self.receiver.fill_buf().now_or_never().is_none()
     }

@@ -22,7 +22,7 @@ pub(crate) const VERSION: &str = "1.65.0";
 /// The oldest whose snapshots have refs that locators understand.
 pub(crate) const OLDEST: Version = Version::new(1, 52, 0);
 
-/// Held by whoever installs it.
+/// The permit to install Playwright, for one task at a time.
 static INSTALLING: Semaphore = Semaphore::const_new(1);
 
 /// A `playwright-core` that sandboxes can load.
@@ -42,7 +42,7 @@ impl Playwright {
     pub fn named(folder: &Path) -> Result<Self, RuntimeError> {
         let found = Self::at(folder);
         let found = found.ok_or_else(|| RuntimeError::NotPlaywright(folder.to_owned()))?;
-        // Of a version that is to come, the early ones will do.
+        // An early build of a coming version will do.
         let Version { major, minor, .. } = found.version;
         if (major, minor) < (OLDEST.major, OLDEST.minor) {
             let Self { folder, version } = found;
@@ -64,7 +64,7 @@ impl Playwright {
         if let Some(installed) = Self::at(&package) {
             return Ok(installed);
         }
-        // Whoever waited finds it installed.
+        // After a wait for the lock, Playwright may have been installed by the task that held it.
         let _alone = INSTALLING.acquire().await;
         if let Some(installed) = Self::at(&package) {
             return Ok(installed);
@@ -73,7 +73,8 @@ impl Playwright {
         Self::at(&package).ok_or_else(|| RuntimeError::NotInstalled("npm left nothing".to_owned()))
     }
 
-    /// As [`Playwright::installed`], after a look at every file of it, once for each process.
+    /// Works like [`Playwright::installed`], and checks every installed file once for each
+    /// process.
     pub(crate) async fn known(playwriter: &Path) -> Result<Self, RuntimeError> {
         let installed = Self::installed(playwriter).await?;
         let folder = installed.folder.clone();
@@ -89,7 +90,7 @@ impl Playwright {
     ///
     /// # Errors
     ///
-    /// As [`Playwright::named`] and [`Playwright::installed`].
+    /// Works like [`Playwright::named`] and [`Playwright::installed`].
     pub async fn of_caller() -> Result<Option<PathBuf>, RuntimeError> {
         match std::env::var_os("PLAYWRITER_PLAYWRIGHT").filter(|named| !named.is_empty()) {
             Some(named) => Ok(Some(Self::named(Path::new(&named))?.folder)),

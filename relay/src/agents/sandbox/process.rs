@@ -1,4 +1,4 @@
-//! One sandbox, as the relay talks to it.
+//! The process of one sandbox, as the relay talks to it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,14 +22,14 @@ use crate::agents::outcome::ExitReason;
 use crate::boundary::Boundary;
 use crate::system::descriptors::spawn_with;
 
-/// How much of what code says is kept while it runs, in bytes: sandboxes pass on no more than 10 000
-/// characters.
+/// The number of bytes that are kept of the output of running code: sandboxes pass on no more than 10
+/// 000 characters.
 const MAX_SAID: usize = 64 * 1024;
 
-/// What a sandbox is started with.
+/// The arguments with which a sandbox is started.
 pub(crate) struct Start<'a> {
     pub(crate) node: &'a Node,
-    /// Its program, which what is on the PATH may only lead to.
+    /// The program to run; a program on the PATH may only lead to it.
     pub(crate) program: &'a Path,
     pub(crate) launch: Launch,
     pub(crate) launcher: &'a Launcher,
@@ -50,26 +50,26 @@ pub(crate) struct Sandbox {
     last_words: Option<tokio::task::JoinHandle<String>>,
     pipe: Pipe,
     last_id: u64,
-    /// What the code of the running call has said so far.
+    /// The output of the running call so far.
     said: String,
     closing: watch::Receiver<bool>,
     _key: Key,
     _registered: Option<Registered>,
 }
 
-/// How a call ended early.
+/// The reason for which a call ended early, and the output until then.
 pub(crate) struct CallAborted {
     pub(crate) reason: ExitReason,
-    /// What the code said until then.
+    /// The code's output until then.
     pub(crate) said: String,
-    /// Whether the sandbox had taken the code by then.
+    /// True if the sandbox had taken the code by then.
     pub(crate) had_received: bool,
 }
 
-/// What came of the start of a sandbox.
+/// The result of starting a sandbox.
 enum Greeting {
     Answer(Answer),
-    /// No code is run without more of a boundary.
+    /// The boundary is weaker than required, so no code is run.
     Refused(String),
 }
 
@@ -134,7 +134,7 @@ impl Sandbox {
         let mut closing = self.closing.clone();
         let called = tokio::select! {
             called = self.call_unless_closing(code, limit, &mut had_received, hung_up) => called,
-            // It cannot end before what it stands for.
+            // The sender cannot be dropped before the executor that it stands for.
             _ = closing.wait_for(|is_closing| *is_closing) => Err(ExitReason::Closing),
         };
         let said = std::mem::take(&mut self.said);
@@ -154,7 +154,7 @@ impl Sandbox {
             self.pipe.send(&request).await?;
             self.pipe.receive::<Answer>().await
         };
-        // What an earlier call left behind may block the loop, or keep the browser busy.
+        // An earlier call may still block the loop, or keep the browser busy.
         let connects = match timeout(RECEIVE_TIMEOUT, receiving).await {
             Err(_) => return Err(ExitReason::Blocked),
             Ok(Err(error)) => return Err(self.exit_reason(error).await),
@@ -212,7 +212,7 @@ impl Sandbox {
         timeout(CANCEL_TIMEOUT, ending).await.map_err(|_| ExitReason::Cancelled)
     }
 
-    /// Whether it answers while it has nothing to do.
+    /// Returns `true` if the idle sandbox answers.
     pub(crate) async fn is_well(&mut self) -> bool {
         if !self.is_quiet() {
             return false;
@@ -227,7 +227,7 @@ impl Sandbox {
         matches!(answered, Ok(Ok(Answer::Alive { id: its })) if its == id)
     }
 
-    /// Whether it waits for the next call, as far as can be told.
+    /// Returns `true` if the sandbox waits for the next call, as far as can be told.
     pub(crate) fn is_quiet(&mut self) -> bool {
         self.pipe.is_quiet()
     }

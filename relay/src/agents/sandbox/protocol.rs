@@ -1,4 +1,4 @@
-//! What the relay and a sandbox say to each other, as JSON over two pipes.
+//! The messages between the relay and a sandbox, as JSON over two pipes.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub(super) enum Answer {
     },
     Received {
         id: u64,
-        /// Whether it has to connect to the browser first, for which it may take its time.
+        /// True if the sandbox has to connect to the browser first, for which it has more time.
         connects: bool,
     },
     Said {
@@ -64,7 +64,7 @@ pub(super) enum Answer {
     },
 }
 
-/// What came of a call.
+/// The answer of a sandbox to a call.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Done {
     pub(crate) failed: bool,

@@ -58,7 +58,8 @@ pub(super) const NOT_PERMITTED: &[i64] = &[
     libc::SYS_fsmount,
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
-    // Modes, owners, attributes and lengths of files by path: those of files that cannot be opened, too.
+    // Modes, owners, attributes and lengths of files by path: those of files that cannot be opened,
+    // too.
     libc::SYS_fchmodat,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -68,7 +69,8 @@ pub(super) const NOT_PERMITTED: &[i64] = &[
     libc::SYS_truncate,
     libc::SYS_open_by_handle_at,
     libc::SYS_name_to_handle_at,
-    // What programs that are not confined would follow or wait for, and what is told of others' files.
+    // Links and devices that unconfined programs would follow or wait for, and watches on others'
+    // files.
     libc::SYS_mknodat,
     libc::SYS_symlinkat,
     libc::SYS_fanotify_init,
@@ -141,7 +143,7 @@ pub(super) const NOT_PERMITTED: &[i64] = &[
     463,
     466,
     467,
-    // Of old, one architecture has its own names for some of them.
+    // One architecture has its own, older names for some of the calls.
     #[cfg(target_arch = "x86_64")]
     libc::SYS_fork,
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Which relay a command talks to.
+//! The address of the relay that a command talks to.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::listen::SeparateWindow;
 
 pub(crate) const HOST: &str = "PLAYWRITER_HOST";
 
-/// Which relay.
+/// The relay's port or address.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Address {
     /// Port of the relay on this machine
@@ -27,7 +27,7 @@ pub(crate) struct Address {
     /// A relay elsewhere: a host, or an address that begins with http://, https://, ws:// or wss://
     #[arg(long, env = HOST)]
     host: Option<String>,
-    /// Secret that the relay wants; better in the environment, where others cannot see it
+    /// Secret that the relay wants; set it in the environment, because others can see arguments
     #[arg(long, env = "PLAYWRITER_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<Token>,
 }
@@ -38,7 +38,8 @@ impl Address {
         remote(self.host.as_deref(), self.port)
     }
 
-    /// Where agents' code is run: the relay of this machine is started if it does not run.
+    /// Returns the relay where agents' code is run: the relay of this machine is started if it does
+    /// not run.
     pub(crate) fn sessions(&self) -> anyhow::Result<Remote> {
         if self.remote()?.is_some() {
             return Ok(Remote::elsewhere(self.client()?));
@@ -47,7 +48,8 @@ impl Address {
         Ok(Remote::local(PersistentRelayOptions { port, token, ..Default::default() }))
     }
 
-    /// As [`Address::sessions`], for those that are made with this wish for their tabs.
+    /// Works like [`Address::sessions`], for sessions whose tabs are to open in the given
+    /// window.
     pub(crate) fn sessions_with(&self, window: SeparateWindow) -> anyhow::Result<Remote> {
         Ok(self.sessions()?.with_window(window.wanted))
     }
@@ -79,7 +81,7 @@ pub(crate) fn only_here(command: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Seconds, or a number with a unit.
+/// Reads a duration: seconds, or a number with a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, humantime::DurationError> {
     match text.parse() {
         Ok(seconds) => Ok(Duration::from_secs(seconds)),

@@ -1,4 +1,4 @@
-//! Where a relay listens, and what it lets clients do.
+//! The addresses at which a relay listens, and the rights that it gives clients.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,13 +16,14 @@ use shared_protocol::http::Version;
 use crate::cli::home_folder;
 use crate::cli::progress::Progress;
 
-/// Where only programs of this machine reach the relay.
+/// The address at which only programs of this machine reach the relay.
 pub(crate) const THIS_MACHINE: &str = "127.0.0.1";
 
-/// Where the relay listens, and what it lets clients do. What is not said is as usual, or as it was.
+/// The addresses at which the relay listens, and the rights that it gives clients. Options that are
+/// not given have their usual or their previous values.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Listen {
-    /// Address to listen on beside 127.0.0.1; one that others can reach needs a token
+    /// Address to listen on beside 127.0.0.1; an address that other machines can reach needs a token
     #[arg(long)]
     pub(crate) host: Option<String>,
     /// Another name by which programs may call the relay, such as a proxy's
@@ -31,12 +32,12 @@ pub(crate) struct Listen {
     /// Another user of this machine whom the relay serves like you, or `all`
     #[arg(long, value_name = "NAME|UID", value_delimiter = ',')]
     pub(crate) allow_user: Vec<AllowedUser>,
-    /// Secret that programs must show; better in the environment, where others cannot see it
+    /// Secret that programs must show; set it in the environment, because others can see arguments
     #[arg(long, env = "PLAYWRITER_TOKEN", hide_env_values = true)]
     pub(crate) token: Option<Token>,
     #[command(flatten)]
     pub(crate) window: SeparateWindow,
-    /// Open a tab for a client that finds none; so by default
+    /// Open a tab for a client that finds none (by default)
     #[arg(
         long,
         env = "PLAYWRITER_AUTO_ENABLE",
@@ -58,14 +59,14 @@ pub(crate) struct Listen {
         value_parser = clap::builder::BoolishValueParser::new()
     )]
     pub(crate) paired: Option<bool>,
-    /// Which cookies clients see and clear: those of controlled tabs (by default), or of the whole
+    /// Cookies that clients see and clear: those of controlled tabs (by default), or of the whole
     /// profile
     #[arg(long, value_enum)]
     pub(crate) cookies: Option<Cookies>,
-    /// What agents may let pages use, at sites that are open in controlled tabs
+    /// Devices that agents may let pages use, at sites that are open in controlled tabs
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) agents_may: Vec<Device>,
-    /// Which browsers are let in: also those that are not paired (by default), or paired ones only
+    /// Browsers that are let in: also those that are not paired (by default), or paired ones only
     #[arg(long, value_enum)]
     pub(crate) pairing: Option<Pairing>,
     /// Servers that agents' code may connect to by itself: none; web, the usual ports of web and
@@ -77,7 +78,7 @@ pub(crate) struct Listen {
     pub(crate) sandbox: Option<SandboxMode>,
 }
 
-/// Where tabs open.
+/// The options that say in which window tabs open.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct SeparateWindow {
     /// Open the tabs that clients ask for in a window of their own
@@ -93,14 +94,15 @@ pub(crate) struct SeparateWindow {
     pub(crate) wanted: Option<bool>,
 }
 
-/// How far clients reach into the user's profile.
+/// The part of the user's profile that clients can reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Cookies {
     Tabs,
     Profile,
 }
 
-/// What a page needs the user's permission for, and agents the user's word.
+/// A device that a page may use with the user's permission, and that agents may give only with the
+/// user's consent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Device {
     Camera,
@@ -118,7 +120,7 @@ impl fmt::Display for Device {
     }
 }
 
-/// Which browsers are let in.
+/// The browsers that are let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Pairing {
     Auto,
@@ -144,7 +146,7 @@ impl fmt::Display for Cookies {
 }
 
 impl Listen {
-    /// Starts the relay, or says who is in the way.
+    /// Starts the relay, or returns an error that names the program on its port.
     pub(crate) async fn start(&self, port: u16, logs: Option<Logs>) -> anyhow::Result<RelayServer> {
         match RelayServer::start(&self.options(port, logs)).await {
             Ok(server) => Ok(server),
@@ -211,8 +213,9 @@ impl Listen {
         }
     }
 
-    /// What is said for a relay that is started, in words that `serve` takes; but for the token, which
-    /// is nobody's business, and the window mode, which can be changed later.
+    /// Returns the arguments for a relay that is started, as `serve` takes them. The token is left
+    /// out, because nobody else may see it; the window mode is left out, because it can be changed
+    /// later.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let host = self.host.iter().map(|host| format!("--host={host}"));
         let names = self.allow_host.iter().map(|name| format!("--allow-host={name}"));
@@ -247,7 +250,7 @@ fn own_program() -> PathBuf {
     }
 }
 
-/// The relay of ours that has a port; an error that says who has it otherwise.
+/// Returns the version of our relay on a port, or an error that names the program that has the port.
 async fn running(port: u16) -> anyhow::Result<Version> {
     let _progress = Progress::show("asking who has the port");
     match version_of_ours(&Client::new(Endpoint::local(port), None)).await {

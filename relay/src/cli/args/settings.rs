@@ -1,4 +1,4 @@
-//! What a relay that runs has otherwise than asked.
+//! The settings in which a running relay differs from the ones asked for.
 
 use relay::client::{Client, ClientError};
 use shared_protocol::http::{RelaySettings, RelayStatus, SandboxStatus};
@@ -9,8 +9,8 @@ const UNTOLD: &str = "the relay that runs tells its settings only to those who h
     hint: set PLAYWRITER_TOKEN to it, to see whether they are yours";
 
 impl Listen {
-    /// What its user is to know of a relay that was there already: which of these settings it does not
-    /// have, and how it gets them.
+    /// Returns a message about a relay that was running already: the settings that it does not have,
+    /// and how it gets them.
     pub(crate) async fn objection(&self, client: &Client, is_here: bool) -> Option<String> {
         let differences = match client.get::<RelayStatus>("/relay/status").await {
             Ok(status) => self.differences(&status, client).await,
@@ -22,14 +22,14 @@ impl Listen {
             }
             Err(error) => return Some(format!("the relay does not tell its settings: {error}")),
         };
-        let mend = match is_here {
+        let fix = match is_here {
             true => "`playwriter stop`, and then the same again, applies yours",
             false => "change them where that relay was started",
         };
         let told = differences.join("\n  ");
         (!differences.is_empty()).then(|| {
             format!(
-                "the relay that runs has other settings, and keeps them:\n  {told}\n\nhint: {mend}"
+                "the relay that runs has other settings, and keeps them:\n  {told}\n\nhint: {fix}"
             )
         })
     }

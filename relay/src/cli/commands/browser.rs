@@ -19,7 +19,7 @@ use crate::cli::args::listen::Listen;
 use crate::cli::progress::Progress;
 use crate::cli::{Outcome, home_folder, interrupted, say};
 
-/// How long a started browser may take to connect and to put its tab under control.
+/// The time that a started browser may take to connect and to put its tab under control.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ Examples:
   playwriter browser start
   playwriter browser start --headless --port 20000 /opt/google/chrome/chrome";
 
-/// Work with a browser of its own that has the extension loaded.
+/// Work with a separate browser that has the extension loaded.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Browser {
     Start(Start),
@@ -48,7 +48,7 @@ pub(crate) struct Start {
     /// Folder for the browser's profile; ~/.playwriter/profile by default
     #[arg(long, value_name = "DIR")]
     profile: Option<PathBuf>,
-    /// Do without a window; so by default where there is no display
+    /// Run without a window (by default where there is no display)
     #[arg(long)]
     headless: bool,
     /// Port for the relay; 0 takes a free one
@@ -148,7 +148,7 @@ impl Start {
         let extension = match &self.extension {
             Some(folder) => std::path::absolute(folder)?,
             None => {
-                // Not the one that the user's own browser may have loaded.
+                // This is not the folder that the user's own browser may have loaded.
                 let folder = std::path::absolute(profile.join("playwriter-extension"))?;
                 bundled::replace(&folder)?;
                 folder

@@ -15,7 +15,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Completions {
-    /// Which shell
+    /// The shell
     shell: Shell,
 }
 

@@ -20,7 +20,7 @@ Examples:
 
 Exit code: 0 when a client can connect, 1 when the extension did not come, 2 for anything else.";
 
-/// See to relay and extension, and print where a CDP client connects.
+/// Start the relay, wait for the extension, and print the address for a CDP client.
 ///
 /// Starts the relay in the background if none runs, waits for the extension, and prints one address
 /// on standard output. A relay that wants a token has it in the address.
@@ -31,13 +31,14 @@ pub(crate) struct Connect {
     address: Address,
     #[command(flatten)]
     window: SeparateWindow,
-    /// Which of several browsers, by extension id or stable key (`playwriter status` shows them)
+    /// The wanted browser out of several, by extension id or stable key (`playwriter status` shows
+    /// them)
     #[arg(long, value_name = "KEY")]
     browser: Option<String>,
-    /// How long to wait for the extension, in seconds or with a unit
+    /// Time to wait for the extension, in seconds or with a unit
     #[arg(long, value_parser = duration, default_value = "30")]
     timeout: Duration,
-    /// Print all that is known, as JSON
+    /// Print everything that is known, as JSON
     #[arg(long)]
     json: bool,
 }

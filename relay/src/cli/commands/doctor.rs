@@ -16,59 +16,59 @@ Examples:
 
 Exit code: 0 when nothing is wrong, 1 when something is, 2 when it cannot be told.";
 
-/// Find out what is missing, and what mends it.
+/// Find out what is missing, and how to fix it.
 ///
-/// Looks at Node.js, the browser, the folder with the logs, the installed extension, the relay and who
-/// is connected to it. Changes nothing.
+/// Checks Node.js, the browser, the folder with the logs, the installed extension, the relay and its
+/// connections. Changes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
     #[command(flatten)]
     address: Address,
-    /// Print all as JSON
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What was looked at, and what was found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     check: &'static str,
     verdict: Verdict,
     detail: String,
-    /// What to type or click.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mend: Option<String>,
+    /// The command or click that fixes the problem.
+    #[serde(rename = "mend", skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verdict {
     Ok,
-    /// It works without, but not everything does.
+    /// The program works without it, but some functions do not.
     Note,
     Wrong,
 }
 
 impl Finding {
     fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Ok, detail: detail.into(), mend: None }
+        Self { check, verdict: Verdict::Ok, detail: detail.into(), fix: None }
     }
 
-    fn note(check: &'static str, detail: impl Into<String>, mend: impl Into<String>) -> Self {
-        let (detail, mend) = (detail.into(), Some(mend.into()));
-        Self { check, verdict: Verdict::Note, detail, mend }
+    fn note(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        let (detail, fix) = (detail.into(), Some(fix.into()));
+        Self { check, verdict: Verdict::Note, detail, fix }
     }
 
-    fn wrong(check: &'static str, detail: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Wrong, ..Self::note(check, detail, mend) }
+    fn wrong(check: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Wrong, ..Self::note(check, detail, fix) }
     }
 }
 
 impl Doctor {
     pub(crate) async fn run(self) -> anyhow::Result<Outcome> {
         let client: Client = self.address.client()?;
-        let progress = Progress::show("looking at what is there");
+        let progress = Progress::show("checking the installation");
         let mut findings = vec![checks::node().await, checks::browser(), checks::folder()];
         findings.push(checks::carried_extension());
         findings.extend(checks::relay(&client).await);
@@ -88,7 +88,7 @@ fn line(finding: &Finding) -> String {
         Verdict::Note => "note",
         Verdict::Wrong => "WRONG",
     };
-    let mend = finding.mend.as_ref().map(|mend| format!("\n                 hint: {mend}"));
+    let fix = finding.fix.as_ref().map(|fix| format!("\n                 hint: {fix}"));
     let (check, detail) = (finding.check, one_line(&finding.detail));
-    format!("{mark:<6}{check:<11}{detail}{}", mend.unwrap_or_default())
+    format!("{mark:<6}{check:<11}{detail}{}", fix.unwrap_or_default())
 }

@@ -23,11 +23,11 @@ Examples:
 
 A relay that runs keeps its other settings; which of them differ from those given here is said.";
 
-/// See to it that a relay runs in the background.
+/// Start the relay in the background, if none runs.
 ///
-/// One that runs is used. An older one of ours is asked to stop and replaced. What is started in its
-/// place, or in the place of a relay that was killed, has the same settings, but for those that are
-/// given here. With PLAYWRITER_HOST, the relay there is looked at, and none is started.
+/// A relay that runs is used. An older relay of this project is stopped and replaced. The new relay has
+/// the settings of the replaced one, or of a relay that was killed, except for those that are given
+/// here. With PLAYWRITER_HOST, the relay at that address is checked, and none is started.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Ensure {
@@ -41,7 +41,7 @@ pub(crate) struct Ensure {
     port: u16,
     #[command(flatten)]
     listen: Listen,
-    /// How long the relay may take until it answers, in seconds or with a unit
+    /// Time in which the relay must answer, in seconds or with a unit
     #[arg(long, value_parser = duration, default_value = "10")]
     timeout: Duration,
     /// Print the result as JSON

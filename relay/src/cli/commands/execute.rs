@@ -26,10 +26,10 @@ pub(crate) struct Eval {
     /// Run JavaScript with Playwright in a session, and print its value
     #[arg(short = 'e', long = "eval", value_name = "CODE")]
     pub(crate) code: Option<String>,
-    /// Session in which it runs; it is made if need be
+    /// Session in which the code runs; a missing session is made
     #[arg(short, long, env = "PLAYWRITER_SESSION")]
     session: Option<SessionName>,
-    /// How long it may take, in milliseconds
+    /// Time that the code may take, in milliseconds
     #[arg(long, value_name = "MS")]
     timeout: Option<u64>,
     /// Browser for a new session, by extension id or stable key
@@ -42,13 +42,13 @@ pub(crate) struct Eval {
 }
 
 impl Eval {
-    /// What the same options mean to an agent.
+    /// Converts the options to those of an agent's server.
     pub(crate) fn into_mcp(self) -> Mcp {
         let Self { session, browser, window, address, .. } = self;
         Mcp { session, browser, window, address }
     }
 
-    /// Whether the code ended without an error.
+    /// Runs the code; the outcome says if it ended without an error.
     pub(crate) async fn run(self, code: String) -> anyhow::Result<Outcome> {
         let Self { session, timeout, browser, window, address, .. } = self;
         let session = session.unwrap_or_default();
@@ -59,7 +59,7 @@ impl Eval {
             address.sessions_with(window)?.execute(&session, execute).await?
         };
         let notes = outcome.notes_shown();
-        // What a relay says does not decide where files are written.
+        // A relay's answer must not decide where files are written.
         let folder = match is_here {
             true => home_folder()?.join("sessions").join(session.as_str()),
             false => PathBuf::new(),

@@ -35,10 +35,10 @@ Examples:
 #[command(after_help = PATH_EXAMPLES)]
 pub(crate) struct ExtensionPath {}
 
-/// Write the extension to a folder, and tell how to load it into Chrome.
+/// Write the extension to a folder, and print how to load it into Chrome.
 ///
-/// It is the one that this program carries. What is there already is brought up to date; the browser
-/// that has it loaded takes that with a click on the round arrow. The folder gets a key, with which the
+/// This program carries the extension. An extension that is in the folder already is updated; its
+/// browser loads the update after a click on the round arrow. The folder gets a key, with which the
 /// extension and your relay prove themselves to each other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = INSTALL_EXAMPLES)]
@@ -66,7 +66,7 @@ impl Extension {
     }
 }
 
-/// Where the extension is installed by default.
+/// Returns the folder in which the extension is installed by default.
 pub(crate) fn folder() -> anyhow::Result<PathBuf> {
     Ok(home_folder()?.join("extension"))
 }
@@ -188,7 +188,7 @@ fn who_can_read(folder: &Path, home: &Path) -> Option<String> {
     let owner = std::fs::metadata(folder.join(pairing::FILE)).ok()?.uid();
     (!is_at_home).then(|| {
         format!(
-            "\nnote: {} is outside of your home; whoever can read it (user {owner}, root, backups, \
+            "\nnote: {} is outside of your home; every user who can read it (user {owner}, root, backups, \
              and on drives of Windows whom Windows lets) can connect to your relay as your browser",
             folder.join(pairing::FILE).display()
         )

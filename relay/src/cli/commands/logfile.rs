@@ -10,14 +10,14 @@ Examples:
   playwriter logfile --follow
   jq .message.method \"$(playwriter logfile --cdp)\"";
 
-/// Print where the relay's log is, or what is written there.
+/// Print the path of the relay's log, or its lines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Logfile {
-    /// The log of the CDP traffic, in place of the one for people
+    /// Use the log of the CDP traffic, not the one for people
     #[arg(long)]
     cdp: bool,
-    /// Print what is in it and what comes, until Ctrl-C
+    /// Print the lines of the log and every new one, until Ctrl-C
     #[arg(long, short)]
     follow: bool,
 }

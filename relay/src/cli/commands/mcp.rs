@@ -16,15 +16,15 @@ Agents that speak MCP over HTTP connect to the address that `playwriter mcp-url`
 
 /// Serve an agent over standard input and output.
 ///
-/// It has one tool that runs JavaScript with Playwright against your browser, `execute`, and `reset` to
-/// begin afresh. The relay is started if it does not run.
+/// The tool `execute` runs JavaScript with Playwright against your browser, and `reset` empties its
+/// session. The relay is started if it does not run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Mcp {
-    /// Session for calls that name none; one of its own by default
+    /// Session for calls that name none; a new one by default
     #[arg(long, env = "PLAYWRITER_SESSION")]
     pub(crate) session: Option<SessionName>,
-    /// Browser for it, by extension id or stable key
+    /// Browser for that session, by extension id or stable key
     #[arg(long)]
     pub(crate) browser: Option<String>,
     #[command(flatten)]

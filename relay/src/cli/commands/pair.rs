@@ -16,7 +16,7 @@ Examples:
 
 /// Pair an extension that has no key in its folder, or end a pairing.
 ///
-/// Without an option, prints a code to paste into the extension. It is good once, for ten minutes.
+/// Without an option, prints a code to paste into the extension. The code works once, for ten minutes.
 /// An extension that `extension install` or `browser start` has written is paired already.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

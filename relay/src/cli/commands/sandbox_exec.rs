@@ -4,11 +4,11 @@ use std::ffi::OsString;
 
 use crate::cli::Outcome;
 
-/// Become a program inside of the boundary for agents' code, as the relay asks for it.
+/// Enter the boundary for agents' code and become another program; the relay runs this.
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct WorkerExec {
-    /// What the program may reach, as JSON
+    /// The resources that the program may reach, as JSON
     policy: String,
     /// The program and its arguments; without them, what was enforced is printed
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -16,7 +16,7 @@ Examples:
 
 /// Run the relay that the extension and CDP clients connect to.
 ///
-/// It ends with Ctrl-C, or when `playwriter stop` asks it to.
+/// The relay ends with Ctrl-C, or with `playwriter stop`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {

@@ -34,7 +34,7 @@ pub(crate) enum Session {
     /// Make a session and print its id
     #[command(after_help = NEW)]
     New {
-        /// Browser that it is bound to, by extension id or stable key
+        /// Browser that the session uses, by extension id or stable key
         #[arg(long)]
         browser: Option<String>,
         #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) enum Session {
         #[command(flatten)]
         address: Address,
     },
-    /// List the sessions: id, whether it runs, browser, folder
+    /// List the sessions: id, state, browser, folder
     #[command(after_help = LIST)]
     List {
         /// Print the list as JSON
@@ -54,7 +54,7 @@ pub(crate) enum Session {
     /// Empty a session's state and stop what runs in it
     #[command(after_help = RESET)]
     Reset {
-        /// Which
+        /// The session
         id: SessionName,
         #[command(flatten)]
         address: Address,
@@ -62,7 +62,7 @@ pub(crate) enum Session {
     /// End a session
     #[command(after_help = DELETE)]
     Delete {
-        /// Which
+        /// The session
         id: SessionName,
         #[command(flatten)]
         address: Address,

@@ -13,7 +13,7 @@ use crate::cli::args::address::Address;
 use crate::cli::progress::Progress;
 use crate::cli::{Outcome, one_line, print, print_json};
 
-/// What to do about a relay of another version.
+/// The hint for a relay of another version.
 pub(crate) const OTHER_VERSION: &str =
     "playwriter ensure replaces an older relay; update this program for a newer one";
 
@@ -25,16 +25,16 @@ Examples:
 
 Exit code: 0 when a relay runs, 1 when none does, 2 when it cannot be told.";
 
-/// Show the relay, and who is connected to it.
+/// Show the relay and its connections.
 ///
-/// That is: versions, browsers with the key that `--browser` takes, controlled tabs, clients, where new
-/// tabs open, what agents' code is kept from, and what an extension is too old for.
+/// Shows versions, browsers with the key that `--browser` takes, controlled tabs, clients, the window
+/// of new tabs, the boundary around agents' code, and features for which an extension is too old.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Status {
     #[command(flatten)]
     address: Address,
-    /// Print all as JSON
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }
@@ -87,7 +87,7 @@ impl Status {
 
 impl Report {
     pub(crate) async fn of(client: &Client) -> Result<Self, RelayServerError> {
-        // It proved what it had to.
+        // The relay has proved what it had to.
         let version = Version { proof: None, listening: None, ..version_of_ours(client).await? };
         Ok(Self {
             running: true,
@@ -130,7 +130,7 @@ impl Report {
     }
 }
 
-/// Other users who came, and what would let them in.
+/// Returns lines about other users who came, and about the options that would let them in.
 fn users_lines(users: &UsersStatus) -> Vec<String> {
     let refused = users.refused.iter().map(|RefusedUser { uid, .. }| {
         format!("user       {} was refused: --allow-user {uid} lets it in", user_name(*uid))
@@ -144,7 +144,7 @@ fn window_mode(is_separate: bool) -> &'static str {
     if is_separate { "in a window of their own" } else { "beside yours" }
 }
 
-/// What the system keeps agents' code from, and what it cannot.
+/// Returns lines about the boundary: what the system keeps agents' code from, and what it cannot.
 fn sandbox(sandbox: &SandboxStatus) -> Vec<String> {
     let SandboxStatus { mode, agents_network, enforced, missing, .. } = sandbox;
     let kept = match &enforced[..] {
@@ -183,7 +183,7 @@ fn page(page: &PageEntry) -> String {
     }
 }
 
-/// A line for each, or one that says that there is none.
+/// Returns a line for each entry, or one that says that there is none.
 fn or_none(what: &str, entries: impl Iterator<Item = String>) -> Vec<String> {
     let line = |entry: String| format!("{what:<11}{}", one_line(&entry));
     let lines: Vec<String> = entries.map(line).collect();

@@ -17,8 +17,9 @@ Exit code: 0 when no relay of yours runs any more, 2 when it cannot be stopped."
 
 /// Stop the relay that this user runs on this machine.
 ///
-/// It is asked, never killed. Clients are told, and controlled tabs wait for the next relay for a
-/// few seconds. That none runs is fine; one that was killed is forgotten, with its settings.
+/// The relay is asked to stop, never killed. Clients are told, and controlled tabs wait for the next
+/// relay for a few seconds. If no relay runs, the command succeeds, and removes the settings of a
+/// killed one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stop {

@@ -18,26 +18,26 @@ Examples:
 
 At Ctrl-C, a summary follows on standard error.";
 
-/// Show what goes back and forth between clients and tabs, live.
+/// Show the messages between clients and tabs, live.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tail {
-    /// Only these methods and their answers; `*` stands for anything
+    /// Show only these methods and their answers; `*` stands for anything
     #[arg(long, value_name = "PATTERN")]
     method: Vec<String>,
-    /// Only these sessions
+    /// Show only these sessions
     #[arg(long, value_name = "ID")]
     session: Vec<String>,
-    /// Only these clients
+    /// Show only these clients
     #[arg(long, value_name = "ID")]
     client: Vec<String>,
-    /// Which side of the relay to look at
+    /// Side of the relay whose messages are shown
     #[arg(long, value_enum, default_value_t = Side::Client)]
     side: Side,
-    /// Begin with what is in the log already
+    /// Begin with the messages that are in the log already
     #[arg(long)]
     from_start: bool,
-    /// Count what is in the log, print that and end
+    /// Count the messages in the log, print the numbers and end
     #[arg(long)]
     summary: bool,
 }
@@ -45,9 +45,9 @@ pub(crate) struct Tail {
 /// The two sides of the relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Side {
-    /// Between clients and the relay
+    /// Messages between clients and the relay
     Client,
-    /// Between the relay and extensions
+    /// Messages between the relay and extensions
     Extension,
     /// Both
     Both,

@@ -71,7 +71,7 @@ struct Tokens {
     agents: Token,
 }
 
-/// The token that the user chose, or those of this user's secret.
+/// Returns the token that the user chose, or those of this user's secret.
 fn tokens(chosen: Option<Token>) -> anyhow::Result<Tokens> {
     match chosen {
         Some(token) => Ok(Tokens { all: token.clone(), agents: token }),

@@ -21,7 +21,7 @@ Exit code: 0 when there is a tab to drive, 1 when there is none in time, 2 for a
 pub(crate) struct Wait {
     #[command(flatten)]
     address: Address,
-    /// How long to wait, in seconds or with a unit
+    /// Time to wait, in seconds or with a unit
     #[arg(long, value_parser = duration, default_value = "30")]
     timeout: Duration,
     /// Do not wait for a tab, only for the extension

@@ -2,8 +2,9 @@
 //!
 //! The user at the other end is looked at first, so that those who are refused have places of their
 //! own and take none of others. A connection has shown something as soon as a request on it was let
-//! in. Until then it is one of few, makes room for others and ends after [`ADMISSION_TIMEOUT`]; after that it
-//! stays for as long as it likes: a WebSocket, a stream, an idle connection that is used again.
+//! in. Until then it is one of few, makes room for others and ends after [`ADMISSION_TIMEOUT`]; after
+//! that it stays for as long as it likes: a WebSocket, a stream, an idle connection that is used
+//! again.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -35,17 +36,17 @@ use crate::system::descriptors;
 use crate::system::own_socket;
 use crate::system::own_socket::OwnSocket;
 
-/// How many connections there may be of each kind that have shown nothing, at each address that the
-/// relay listens on.
+/// The largest number of this user's connections that have shown nothing, at each address at which
+/// the relay listens. The constants below limit the other kinds.
 const MAX_OWN: usize = 256;
 const MAX_OTHER_USERS: usize = 32;
 const MAX_UNKNOWN: usize = 32;
 const MAX_OTHER_MACHINES: usize = 64;
 
-/// How many connections there may be in all, WebSockets too, however many the system allows.
+/// The largest number of connections in all, WebSockets too, however many the system allows.
 const MAX_CONNECTIONS: usize = 8192;
 
-/// How long to wait when the system has no socket for us.
+/// The time to wait when the system has no free descriptor.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Everything that is served.
@@ -54,7 +55,7 @@ pub(crate) type Routes = BoxedFilter<(Response,)>;
 /// Completes when the relay stops.
 pub(crate) type Stopped = Shared<BoxFuture<'static, ()>>;
 
-/// What all listeners of a relay share.
+/// The state that all listeners of a relay share.
 #[derive(Clone)]
 pub(crate) struct Accept {
     pub(crate) routes: Routes,
@@ -115,11 +116,11 @@ impl Accept {
     }
 }
 
-/// Where connections come from, and who is at their other end.
+/// A source of connections that knows who is at their other end.
 pub(crate) trait Listener: Send + Sync {
     type Stream: AsyncRead + AsyncWrite + Send + Sync + Unpin + 'static;
-    /// What the system calls the other end. It has to be taken here: once a peer has gone, the stream
-    /// does not tell it any more.
+    /// The system's address of the other end. It has to be taken here: once a peer has gone, the
+    /// stream does not tell it any more.
     type Address: Send;
 
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, Self::Address)>> + Send;
@@ -186,7 +187,7 @@ where
     let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection.with_upgrades());
     tokio::select! {
-        // How it ended is its own affair.
+        // The connection's own outcome is of no interest here.
         _ = &mut connection => return,
         () = ends_unless(&shown) => return,
         () = stopped => connection.as_mut().graceful_shutdown(),
@@ -213,7 +214,7 @@ struct Waiting {
 
 impl Waiting {
     fn new(places: usize) -> Self {
-        // Nobody waits: who opens many would hold up everybody else.
+        // Nobody waits: a peer that opens many connections would delay all others.
         let strangers = |max: usize| Strangers::new(max.min(places / 8).max(1), Duration::ZERO);
         Self {
             own: strangers(MAX_OWN),

@@ -14,14 +14,14 @@ use crate::trust::Token;
 pub(super) const EXTENSIONS: [&str; 3] =
     [crate::EXTENSION_ID, "jfeammnjpkecdekppnclgkkffahnhfhe", "pebbngnfojnignonigcnkdilknapkgid"];
 
-/// What a web page may send across origins without asking first.
+/// The content types that a web page may send across origins without a preflight request.
 pub(super) const FORM_TYPES: [&str; 3] =
     ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
-/// What this machine calls itself.
+/// The names that this machine has for itself.
 pub(super) const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// What a proxy adds to what it passes on.
+/// The headers that a proxy adds to forwarded requests.
 const FORWARDED: [&str; 18] = [
     "forwarded",
     "via",
@@ -43,10 +43,10 @@ const FORWARDED: [&str; 18] = [
     "forwarded-for",
 ];
 
-/// How the names of most of the headers begin that a proxy adds.
+/// The beginning of most names of headers that a proxy adds.
 const FORWARDED_AS: &str = "x-forwarded";
 
-/// What is known of a request before it is let in.
+/// The facts about a request that are known before it is let in.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(super) headers: HeaderMap,
@@ -55,7 +55,7 @@ pub(crate) struct Caller {
     pub(crate) remote: Remote,
 }
 
-/// Who knocks.
+/// Extracts the caller of a request.
 pub(crate) fn caller() -> impl Filter<Extract = (Caller,), Error = Infallible> + Clone {
     let query = warp::query::raw().or_else(|_| async { Ok::<_, Infallible>((String::new(),)) });
     let remote = warp::ext::optional::<Remote>();
@@ -70,7 +70,7 @@ pub(crate) fn caller() -> impl Filter<Extract = (Caller,), Error = Infallible> +
 }
 
 impl Caller {
-    /// Whether the request shows a token, in its header or in its address.
+    /// Returns `true` if the request shows a token, in its header or in its address.
     pub(crate) fn shows(&self, token: &Token) -> bool {
         token.is_shown(&self.headers, &self.query)
     }
@@ -93,12 +93,13 @@ impl Caller {
             && !self.headers.keys().map(HeaderName::as_str).any(is_of_a_proxy)
     }
 
-    /// Browsers say for whom they ask; other programs send no such header.
+    /// Returns `true` for a browser: browsers name the site of a request; other programs send no such
+    /// header.
     pub(super) fn is_a_browser(&self) -> bool {
         self.headers.contains_key("sec-fetch-site")
     }
 
-    /// Whether no page has made a browser ask.
+    /// Returns `true` if no web page made a browser send the request.
     pub(super) fn is_same_site(&self) -> bool {
         self.headers.get("sec-fetch-site").is_none_or(|site| site == "none")
     }

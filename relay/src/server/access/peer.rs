@@ -1,11 +1,12 @@
-//! Whose socket is at the other end of a connection.
+//! Finds the user whose socket is at the other end of a connection.
 //!
-//! TCP does not say, but the system does: it has a row for each socket, with the user who opened it.
-//! The row is looked up once, when the connection is accepted, by all four values of the pair of
-//! addresses. Our end is open for as long as that takes, so nobody else can have the same pair.
+//! TCP does not name the user, but the system does: it has a row for each socket, with the user who
+//! opened it. The row is looked up once, when the connection is accepted, by all four values of the
+//! pair of addresses. Our end is open for as long as that takes, so nobody else can have the same
+//! pair.
 //!
-//! A socket whose owner has closed it is still there for a while, with what was sent before, and is
-//! shown as root's. So a row says something only if it has an inode. Everything else is
+//! A socket whose owner has closed it is still there for a while, with the bytes that were sent
+//! before, and is shown as root's. So a row is evidence only if it has an inode. Everything else is
 //! [`User::Unknown`], which is nobody's user.
 
 #[cfg(target_os = "linux")]
@@ -35,9 +36,9 @@ pub(crate) enum User {
     Root,
     /// Another user.
     Other(u32),
-    /// Somebody of whom the system does not tell.
+    /// A user whom the system does not tell.
     Unknown,
-    /// Somebody on Windows, around the WSL in which this relay runs.
+    /// A user on Windows, around the WSL in which this relay runs.
     Windows,
 }
 
@@ -46,7 +47,7 @@ pub(crate) enum User {
 pub(crate) struct Identity {
     /// The user who opened it.
     pub(crate) user: User,
-    /// Its inode, by which the process that has it can be found.
+    /// The inode, by which the process that has it can be found.
     pub(crate) inode: Option<u32>,
     /// Whether a sandbox of agents' code has it, or may have had it.
     pub(crate) is_agents: bool,
@@ -60,9 +61,9 @@ impl Identity {
 /// The other end of one connection, for all requests on it.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
-    /// Its address; a socket in the file system has none.
+    /// The address; a socket in the file system has none.
     pub(crate) address: Option<SocketAddr>,
-    /// Our end, as the other dialled it.
+    /// Our address, as the peer connected to it.
     pub(crate) local: Option<SocketAddr>,
     pub(crate) identity: Identity,
     shown: Standing,
@@ -70,7 +71,7 @@ pub(crate) struct Remote {
 }
 
 impl Remote {
-    /// Somebody at the other end of a TCP connection.
+    /// Makes the remote of a TCP connection.
     pub(crate) fn tcp(
         address: SocketAddr,
         local: SocketAddr,
@@ -89,7 +90,7 @@ impl Remote {
         Self { address: None, local: Some(local), identity, shown, allowance }
     }
 
-    /// Nobody, for a request that came without a connection: it is let in nowhere.
+    /// Returns the remote of a request that came without a connection: it is let in nowhere.
     pub(crate) fn nowhere() -> Self {
         Self {
             address: None,
@@ -305,7 +306,7 @@ impl Peers {
             None => User::Unknown,
         };
         let user = match user {
-            // What forwards for Windows is root's, or in no table of this system.
+            // The process that forwards for Windows is root's, or is in no table of this system.
             User::Root | User::Unknown if self.is_wsl => User::Windows,
             User::Own | User::Root | User::Other(_) | User::Unknown | User::Windows => user,
         };
@@ -353,7 +354,8 @@ pub fn user_at_ipv6_loopback(_: u16) -> Option<u32> {
     None
 }
 
-/// Only inside of a user namespace are there users of whom the system does not tell.
+/// Returns the number that the system shows in place of users that it hides: there are such users
+/// only inside of a user namespace.
 #[cfg(target_os = "linux")]
 fn overflow_user() -> Option<u32> {
     let text = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();

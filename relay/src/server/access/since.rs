@@ -1,8 +1,8 @@
-//! Since when the relay has had its port.
+//! The instant since which the relay has had its port.
 
 use tokio::time::Instant;
 
-/// The moment at which a relay had its port. Connections that are older are not to it, whoever has
+/// The instant at which a relay had its port. Older connections are not to this relay, whoever has
 /// them now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Since(Instant);

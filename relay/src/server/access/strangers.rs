@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::peer::Standing;
 
-/// How long a connection may take to show something.
+/// The time in which a connection must show something.
 pub(crate) const ADMISSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The one who opened a connection, as far as that is known.
@@ -23,9 +23,9 @@ pub(crate) enum Who {
 /// All connections of one kind, and which of them have shown nothing yet.
 #[derive(Debug)]
 pub(crate) struct Strangers {
-    /// How many there may be; the oldest makes room for another.
+    /// The largest number of connections; the oldest makes room for another.
     max: usize,
-    /// How long one has until it may have to.
+    /// The time for which a connection is kept before it may have to make room.
     grace: Duration,
     serving: JoinSet<()>,
     /// The oldest first.
@@ -41,7 +41,7 @@ struct Stranger {
 }
 
 impl Strangers {
-    /// Nobody yet.
+    /// Starts without any connection.
     pub(crate) fn new(max: usize, grace: Duration) -> Self {
         Self { max, grace, serving: JoinSet::new(), here: VecDeque::new() }
     }
@@ -83,7 +83,8 @@ impl Strangers {
         while self.serving.join_next().await.is_some() {}
     }
 
-    /// The oldest one of whoever has most: who opens many takes the places of nobody else.
+    /// Returns the oldest connection of the peer with most connections, so that a peer that opens
+    /// many takes only its own places.
     fn first_to_go(&self) -> Option<(usize, Instant)> {
         let mut places = BTreeMap::<Who, (usize, usize, Instant)>::new();
         for (place, stranger) in self.here.iter().enumerate() {

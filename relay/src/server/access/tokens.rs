@@ -11,11 +11,11 @@ use super::caller::Caller;
 use crate::trust::Token;
 use crate::trust::secret::Secret;
 
-/// What programs must show.
+/// The tokens that programs must show.
 #[derive(Debug, Clone)]
 pub(crate) struct Tokens {
     source: Source,
-    /// Whether CDP clients need one, too.
+    /// True if CDP clients need a token, too.
     is_paired: bool,
 }
 
@@ -39,12 +39,13 @@ impl Tokens {
         Self { source: Source::Kept(folder), is_paired }
     }
 
-    /// For a relay without a folder: nobody can derive them but its own process.
+    /// Makes the tokens of a relay without a folder: only its own process can derive them.
     pub(crate) fn of_relay(secret: Secret, is_paired: bool) -> Self {
         Self { source: Source::Made(secret), is_paired }
     }
 
-    /// Whether the request may use CDP. One of whose user nothing is known needs a token in any case.
+    /// Returns `true` if the request may use CDP. A request of an unknown user needs a token in any
+    /// case.
     pub(crate) fn open_cdp(&self, caller: &Caller, is_known: bool) -> bool {
         match &self.source {
             Source::Chosen(token) => caller.shows(token),
@@ -55,7 +56,8 @@ impl Tokens {
         }
     }
 
-    /// Whether the request may run agents' code. Whoever may use CDP may do more than that.
+    /// Returns `true` if the request may run agents' code. A program that may use CDP may do more
+    /// than that.
     pub(crate) fn open_agents(&self, caller: &Caller) -> bool {
         match &self.source {
             Source::Chosen(token) => caller.shows(token),
@@ -84,7 +86,7 @@ impl Tokens {
         }
     }
 
-    /// What a request without a token is told to type.
+    /// Returns the hint for a request without a token.
     pub(crate) fn wanted(&self, access: Access, is_known: bool) -> &'static str {
         match (&self.source, access) {
             (Source::Chosen(_), _) => {
@@ -111,7 +113,7 @@ impl Tokens {
             Source::Chosen(_) => None,
             Source::Made(secret) => Some(secret.clone()),
             Source::Kept(folder) => Secret::read(folder).unwrap_or_else(|error| {
-                tracing::warn!("no token is good: {error}");
+                tracing::warn!("every token is refused: {error}");
                 None
             }),
         }

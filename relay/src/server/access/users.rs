@@ -1,4 +1,4 @@
-//! Which users of this machine a relay serves beside its own.
+//! The users of this machine whom a relay serves beside its own.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,7 +17,7 @@ pub enum AllowedUser {
     Uid(u32),
 }
 
-/// There is no user of that name.
+/// The error for a name that no user has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no user {0:?} on this machine; use a name, a number, or `all`")]
 pub struct NoSuchUser(String);

@@ -52,7 +52,7 @@ pub(crate) fn routes(
     listed.or(created).unify().or(done).unify().or(deleted).unify().recover(reply::too_long).unify()
 }
 
-/// What is wrong with a request.
+/// The error for a bad request.
 struct Bad(StatusCode, String);
 
 impl From<Bad> for Body {

@@ -26,7 +26,8 @@ impl ClientQuery {
         Self { extension_id: browser, ..self }
     }
 
-    /// Where the client wants its tabs, if it says so; an error if it cannot be understood.
+    /// Returns the client's wish for a window of its own, if it has one; an error if the value cannot
+    /// be understood.
     fn wants_window(&self) -> Result<Option<bool>, &'static str> {
         let Some(said) = &self.separate_window else { return Ok(None) };
         match said.to_ascii_lowercase().as_str() {
@@ -37,7 +38,7 @@ impl ClientQuery {
     }
 }
 
-/// Who a client is and what it wants, as its path says.
+/// The client's name and options, as its path and query give them.
 #[derive(Debug, Default)]
 pub(crate) struct ClientPath {
     name: Option<String>,
@@ -55,7 +56,7 @@ impl ClientPath {
 pub(crate) struct Entering {
     pub(crate) path: ClientPath,
     pub(crate) query: ClientQuery,
-    /// Of a sandbox.
+    /// The key of a sandbox.
     pub(crate) key: Option<Entry>,
 }
 

@@ -24,12 +24,12 @@ use relay_core::{Input, Relay};
 /// More than any request here has to say.
 const MAX_BODY: u64 = 1024;
 
-/// What is known of those who connect.
+/// The facts about peers that connect: their users, the refusals, and the listener on `[::1]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Others {
     pub(crate) peers: Arc<Peers>,
     pub(crate) refusals: Arc<Refusals>,
-    /// Why the relay does not listen on `[::1]`.
+    /// The reason why the relay does not listen on `[::1]`.
     pub(crate) ipv6_refused: Option<String>,
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Control {
     pub(crate) others: Others,
     /// Notified when its user wants it to stop.
     pub(crate) stop: Arc<Notify>,
-    /// Where a window mode that was changed is kept, for a relay that comes after it.
+    /// The file in which a changed window mode is kept, for a relay that comes after this one.
     pub(crate) relay_file: Option<RelayFileWriter>,
     /// Knows which extensions were not let in.
     pub(crate) pairing: Arc<Pairing>,
-    /// It tells what agents' code is kept from.
+    /// The executor, which reports the boundary around agents' code.
     pub(crate) executor: Executor,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn routes(
         .then(move |caller: Caller| {
             let (handle, settings) = (view.clone(), Some(settings.clone()));
             let executor = executor.clone();
-            // Whom this user refuses concerns nobody else.
+            // The users whom this user refuses concern nobody else.
             let users = caller.remote.is_owner().then(|| others.status());
             let refused = pairing.refused();
             async move {

@@ -10,7 +10,7 @@ use warp::http::{Method, StatusCode};
 use warp::{Filter, Rejection};
 
 use super::discovery;
-use super::discovery::{Address, wishes};
+use super::discovery::{Address, forwarded_query};
 use super::protocol;
 use super::reply;
 use super::reply::{Body, text};
@@ -20,7 +20,7 @@ use crate::server::access::caller::{Caller, caller};
 use crate::server::access::guard::Policy;
 use relay_core::cdp::Error;
 
-/// What follows `/json`.
+/// The request that follows `/json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Question {
     Version,
@@ -32,7 +32,7 @@ enum Question {
     Unknown(String),
 }
 
-/// Everything below `/json`.
+/// Builds the routes below `/json`.
 pub(crate) fn routes(
     handle: RelayHandle,
     policy: Arc<Policy>,
@@ -45,8 +45,8 @@ pub(crate) fn routes(
                 policy.admit(question.needs(), &caller).await?;
                 let host = caller.header("host").unwrap_or_default().to_owned();
                 let is_encrypted = caller.header("x-forwarded-proto") == Some("https");
-                let (token, wishes) = (policy.token(), wishes(&caller.query));
-                let address = Address { host, is_encrypted, token, wishes };
+                let (token, forwarded_query) = (policy.token(), forwarded_query(&caller.query));
+                let address = Address { host, is_encrypted, token, forwarded_query };
                 Ok::<_, Rejection>(question.answer(&method, &caller.query, address, &handle).await)
             }
         },
@@ -54,7 +54,7 @@ pub(crate) fn routes(
 }
 
 impl Question {
-    /// As in Chrome, a slash more and what follows it change nothing.
+    /// Parses the path. As in Chrome, one more slash and anything behind it change nothing.
     fn parse(tail: &str) -> Self {
         let (command, rest) = tail.split_once('/').unwrap_or((tail, ""));
         match command {
@@ -168,7 +168,8 @@ async fn on_target(
         Some(false) => return text(StatusCode::NOT_FOUND, format!("No such target id: {id}")),
         Some(true) => {}
     }
-    // As a client of that page, which names the extension too where there are several.
+    // The command is sent as a client of that page, which also names the extension if there are
+    // several.
     match handle.call(None, Some(id.clone()), method, &json!({ "targetId": id })).await {
         Ok(_) => text(StatusCode::OK, done),
         Err(Error { message, .. }) => {

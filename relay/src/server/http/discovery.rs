@@ -8,20 +8,21 @@ use crate::trust::Token;
 use relay_core::Relay;
 use relay_core::payload::TargetInfo;
 
-/// Where the asker reached the relay. Addresses follow its own `Host`, so that they work through a
-/// tunnel, and carry the token that it has shown: some clients have no other place for it.
+/// The address at which the caller reached the relay. The addresses in answers follow the caller's
+/// own `Host`, so that they work through a tunnel, and carry the token that it has shown: some
+/// clients have no other place for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     pub(crate) host: String,
-    /// Whether a proxy between them encrypts.
+    /// True if a proxy between them encrypts.
     pub(crate) is_encrypted: bool,
     pub(crate) token: Option<Token>,
-    /// What the asker's own address says of browser and windows, for the same reason.
-    pub(crate) wishes: Vec<String>,
+    /// The query parameters of the caller's own address for browser and windows, for the same reason.
+    pub(crate) forwarded_query: Vec<String>,
 }
 
 /// Parameters of the socket's address that an address for discovery may have, too.
-const WISHES: [&str; 2] = ["extensionId", "separateWindow"];
+const FORWARDED: [&str; 2] = ["extensionId", "separateWindow"];
 
 impl Address {
     fn socket(&self, path: &str) -> String {
@@ -29,24 +30,26 @@ impl Address {
         let query: Vec<&str> = token
             .iter()
             .map(String::as_str)
-            .chain(self.wishes.iter().map(String::as_str))
+            .chain(self.forwarded_query.iter().map(String::as_str))
             .collect();
         let question = if query.is_empty() { "" } else { "?" };
         let scheme = if self.is_encrypted { "wss" } else { "ws" };
         format!("{scheme}://{}{path}{question}{}", self.host, query.join("&"))
     }
 
-    /// The browser that the asker wants, if there are several.
+    /// Returns the browser that the caller wants, if there are several.
     fn extension(&self) -> Option<String> {
-        let named = self.wishes.iter().find_map(|wish| wish.strip_prefix("extensionId="))?;
+        let named =
+            self.forwarded_query.iter().find_map(|pair| pair.strip_prefix("extensionId="))?;
         Some(percent_decode_str(named).decode_utf8_lossy().into_owned())
     }
 }
 
-/// The wishes in a query, as they are written there.
-pub(crate) fn wishes(query: &str) -> Vec<String> {
-    let is_wish = |pair: &&str| WISHES.contains(&pair.split('=').next().unwrap_or_default());
-    query.split('&').filter(is_wish).map(str::to_owned).collect()
+/// Returns the forwarded parameters of a query, as they are written there.
+pub(crate) fn forwarded_query(query: &str) -> Vec<String> {
+    let is_forwarded =
+        |pair: &&str| FORWARDED.contains(&pair.split('=').next().unwrap_or_default());
+    query.split('&').filter(is_forwarded).map(str::to_owned).collect()
 }
 
 /// `/json/version`
@@ -63,7 +66,7 @@ pub(crate) fn list(relay: &Relay, for_tab: bool, address: &Address) -> Value {
     relay.pages().chain(&tabs).map(entry).collect()
 }
 
-/// One page of `/json/list`, whether or not it is there yet.
+/// Returns one page of `/json/list`; the relay need not know the page yet.
 pub(crate) fn page(relay: &Relay, id: &TargetId, url: &str, address: &Address) -> Value {
     match relay.pages().find(|info| info.target_id == *id) {
         Some(info) => entry(id, &info.kind, &info.title, &info.url, address),

@@ -25,8 +25,8 @@ use crate::server::access::pairing::Pairing;
 use crate::server::access::peer::Remote;
 use relay_core::Input;
 
-/// How much is read of an extension before it has proven itself. What it says next may be read in one
-/// go with its proof.
+/// The number of bytes that are read of an extension before it has proven itself. Its next message
+/// may be read in one go with its proof.
 const MAX_UNPROVEN: u64 = 256 * 1024;
 
 const UNREADABLE_KNOCK: &str = "this relay knows pairing v1 with kid and nonce only";
@@ -113,7 +113,7 @@ fn knocked(
 ) -> Response {
     let (handle, pairing) = (handle.clone(), Arc::clone(pairing));
     let upgraded = upgraded(ws, MAX_MESSAGE, move |socket| async move {
-        // What is longer would have to be kept before it could be refused.
+        // A longer message would have to be kept before it could be refused.
         remote.allowance().limit(MAX_UNPROVEN);
         let places = pairing.places(policy.is_known(&remote));
         let proven = handshake::shake(socket, &knock, &pairing, places).await;

@@ -20,7 +20,8 @@ use crate::server::access::places::Places;
 use crate::trust::pairing as files;
 use crate::trust::pairing::Known;
 
-/// How long an extension may take for its answer, and a socket to be written or closed.
+/// The time that an extension may take for its answer, and that a socket may take for a write or a
+/// close.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An extension that has shown its key.

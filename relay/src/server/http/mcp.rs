@@ -30,7 +30,7 @@ const MAX_BODY: usize = 6 * MAX_CODE + 64 * 1024;
 
 const SESSION_ID: &str = "mcp-session-id";
 
-/// What a configuration can say in the address.
+/// The options that a configuration can give in the address.
 #[derive(Debug, Default, Deserialize)]
 struct Query {
     session: Option<SessionName>,
@@ -95,7 +95,7 @@ async fn answer<B: Buf>(
     let is_greeting = message.is_greeting();
     let answering = async {
         let (head, answer) = service.handle(request.map(|()| passed_on)).await.into_parts();
-        // It has an end: nothing is sent but the answer.
+        // The body has an end: nothing is sent but the answer.
         let answer = answer.collect().await.map(|all| all.to_bytes().to_vec()).unwrap_or_default();
         Response::from_parts(head, answer)
     };
@@ -132,7 +132,8 @@ fn accepted() -> Response<Vec<u8>> {
     answer
 }
 
-/// One that nobody else has. It is not kept: what a client shows is only compared with itself.
+/// Makes a session id that nobody else has. The id is not kept: a client's id is only compared with
+/// itself.
 fn new_session() -> HeaderValue {
     let random = getrandom::u64().unwrap_or_default();
     HeaderValue::from_str(&format!("{random:016x}")).unwrap_or(HeaderValue::from_static("none"))

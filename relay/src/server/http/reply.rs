@@ -6,7 +6,7 @@ use warp::http::{HeaderValue, Response, StatusCode, header};
 
 use warp::reject::{InvalidQuery, LengthRequired, PayloadTooLarge};
 
-/// What every route but the sockets answers with.
+/// The type of every answer but those of sockets.
 pub(crate) type Body = Response<String>;
 
 pub(crate) fn json<T: Serialize>(value: &T) -> Body {
@@ -27,7 +27,7 @@ pub(crate) fn shutting_down() -> Body {
     text(StatusCode::SERVICE_UNAVAILABLE, "the relay is shutting down")
 }
 
-/// What is wrong with a body.
+/// Returns the reply to a body that cannot be read.
 pub(crate) fn unreadable(error: &serde_json::Error) -> String {
     format!("the request cannot be read: {error}")
 }

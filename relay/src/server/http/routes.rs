@@ -23,7 +23,7 @@ use relay_core::Relay;
 
 pub(super) const ONLY_SOCKETS: &str = "this address takes WebSocket connections only";
 
-/// Everything the relay serves.
+/// Builds all routes of the relay.
 pub(crate) fn routes(
     handle: RelayHandle,
     policy: Policy,
@@ -80,7 +80,7 @@ fn probe(
         let (handle, is_trusted) = (handle.clone(), policy.trusts(&caller));
         async move {
             let status = handle.query(Relay::extension_status).await;
-            // Whose browser it is concerns only those who have the token.
+            // The owner of the browser concerns only callers that have the token.
             let status = status.map(|status| match is_trusted {
                 true => status,
                 false => ExtensionStatus {

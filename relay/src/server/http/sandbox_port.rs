@@ -1,8 +1,8 @@
 //! The port for sandboxes. It serves a confined CDP connection, and nothing else.
 //!
 //! Their code can reach no other port of the relay ([`crate::boundary`]), where it would be taken for a
-//! program of the user's. It can open any number of sockets here, so there are limits for those who have
-//! shown no key yet, and for each key.
+//! program of the user's. It can open any number of sockets here, so there are limits for those who
+//! have shown no key yet, and for each key.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -24,13 +24,14 @@ use crate::server::access::strangers::{ADMISSION_TIMEOUT, Strangers, Who};
 
 const NO_KEY: &str = "only workers of the relay may connect here";
 
-/// How many sockets may be open that have not shown a key; the oldest makes room for another.
+/// The largest number of open sockets that have not shown a key; the oldest makes room for another.
 const MAX_STRANGERS: usize = 64;
 
-/// How long one has until it may have to: whoever opens many must not take others' from them.
+/// The time for which a socket is kept before it may have to make room: a program that opens many
+/// must not take the sockets of others.
 const MINIMUM_LIFETIME: Duration = Duration::from_secs(1);
 
-/// How long to wait when the system has no socket for us.
+/// The time to wait when the system has no free descriptor.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Serves all who come, until it is dropped. Those who got a CDP connection go on without it.
@@ -48,7 +49,7 @@ pub(crate) async fn serve(listener: TcpListener, handle: RelayHandle, keys: Keys
         };
         // The others wait with the system.
         strangers.make_room().await;
-        // It ends with the upgrade, for which a key is needed.
+        // The request ends with the upgrade, for which a key is needed.
         let service = TowerToHyperService::new(service.clone());
         let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
         let served = timeout(ADMISSION_TIMEOUT, connection.with_upgrades());

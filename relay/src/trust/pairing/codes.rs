@@ -11,10 +11,10 @@ use shared_protocol::pairing::{Key, KeyId, PairingCode, signed_for_code_id, sign
 use super::{PairingError, lists};
 use crate::system::folders::make_folder;
 
-/// How long a code can be used.
+/// The time for which a code can be used.
 pub const CODE_LASTS: Duration = Duration::from_secs(600);
 
-/// How many codes can wait for their use; the oldest ones go.
+/// The number of codes that can wait for their use; the oldest ones go.
 const MAX_CODES: usize = 16;
 
 /// A file for each code, by the name of its key. Who removes it has used the code.

@@ -6,7 +6,7 @@ use super::{PairingError, lists};
 
 const FILE: &str = "paired-folders";
 
-/// Those that were paired last.
+/// The number of folders that are kept; those that were paired last stay.
 const MAX_FOLDERS: usize = 64;
 
 /// The folders that were given a key, the last one last.

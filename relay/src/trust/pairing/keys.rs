@@ -11,15 +11,15 @@ use crate::trust::secret::Secret;
 /// Keys that were revoked, a name on each line.
 const REVOKED: &str = "revoked";
 
-/// Who has more has a new secret to make.
+/// The largest number of revoked keys. A user with more has to make a new secret.
 const MAX_REVOKED: usize = 10_000;
 
 /// A key of which a relay was told the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// Of an extension.
+    /// The key of an extension.
     Key(Key),
-    /// Of a code that the user pasted.
+    /// The key of a code that the user pasted.
     Code(Key),
 }
 
@@ -33,7 +33,8 @@ pub(crate) fn look_up(home: &Path, kid: KeyId) -> Option<Known> {
     is_known.then(|| Known::Key(Key(secret.extension_key(kid))))
 }
 
-/// Whether a key that was known still is. A disk that cannot be read for a moment ends nothing.
+/// Returns `true` if a key that was known still is. A disk that cannot be read for a moment ends no
+/// connection.
 pub(crate) fn is_still_known(home: &Path, kid: KeyId) -> bool {
     let secret = match Secret::read(home) {
         Ok(Some(secret)) => secret,

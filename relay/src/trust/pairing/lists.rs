@@ -1,4 +1,4 @@
-//! Small files that appear whole or not at all.
+//! Writes small files, which appear whole or not at all.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -22,7 +22,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         fs::rename(&unfinished, path)
     };
     write().inspect_err(|_| {
-        // It has no name that anybody looks for.
+        // The file has a name that nobody looks for.
         drop(fs::remove_file(&unfinished));
     })
 }

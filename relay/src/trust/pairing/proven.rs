@@ -12,13 +12,13 @@ use super::lists;
 /// The id of an installation and the name of its key on each line.
 const FILE: &str = "proven";
 
-/// Those that proved themselves last.
+/// The number of installations that are kept; those that proved themselves last stay.
 const MAX_PROVEN: usize = 256;
 
 /// The longest id that is kept; ours have 36 characters.
 const MAX_ID: usize = 128;
 
-/// Whether an installation has proven itself before. What cannot be read has.
+/// Returns `true` if an installation has proven itself before, or if the list cannot be read.
 pub(crate) fn is_proven(home: &Path, install_id: &str) -> bool {
     let lines = lists::read_lines(&home.join(FILE));
     lines.map_or(true, |lines| lines.iter().any(|line| id(line) == install_id))

@@ -87,7 +87,7 @@ fn a_code_is_good_once_and_for_ten_minutes() {
 }
 
 #[test]
-fn who_has_proven_itself_must_until_its_folder_is_unpaired() {
+fn a_proven_extension_must_prove_itself_until_its_folder_is_unpaired() {
     let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (home, folder) = (home.path(), folder.path());
     let kid = pair(home, folder, 7).unwrap().kid;

@@ -55,7 +55,7 @@ fn echo(method: Method, headers: HeaderMap, body: Bytes) -> Response {
     warp::reply::json(&answer).into_response()
 }
 
-/// Lets in whoever has the credentials.
+/// Lets in requests that have the credentials.
 fn private(knows: bool) -> Response {
     if knows {
         return warp::reply::html("come in").into_response();
@@ -90,6 +90,6 @@ async fn repeat(socket: WebSocket) {
             .is_ok_and(|message: &Message| message.is_text() || message.is_binary());
         std::future::ready(speaks)
     });
-    // The socket's end is the end of it, whoever closed it.
+    // The task ends with the socket, whichever side closed it.
     drop(spoken.forward(sink).await);
 }

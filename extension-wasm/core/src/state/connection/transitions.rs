@@ -42,7 +42,7 @@ impl Connection {
     fn start_over<P>(&mut self, effects: &mut Vec<Effect<P>>) {
         (self.problem, self.failed_proofs) = (Problem::None, 0);
         if matches!(self.phase, Phase::Opening | Phase::Open) {
-            // When the socket has closed, the next attempt begins.
+            // The next attempt begins when the socket has closed.
             effects.push(Effect::CloseSocket);
         } else {
             self.look_for_relay(effects);

@@ -1,4 +1,5 @@
-//! The world around the machine: Chrome, the clock and the relay. It checks everything that the relay hears.
+//! The world around the machine: Chrome, the clock and the relay. It checks everything that the relay
+//! hears.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -32,7 +33,7 @@ pub(super) struct World {
     pub(super) unanswered: BTreeSet<i64>,
     /// Sessions that the relay has been told of and not been told to forget, by target.
     announced: BTreeMap<String, String>,
-    /// Every session name ever, by target: none may stand for two attachments.
+    /// All session names so far, by target: none may stand for two attachments.
     ended: BTreeSet<String>,
 }
 

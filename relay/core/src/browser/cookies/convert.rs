@@ -7,7 +7,7 @@ use super::key::{is_related, plain_host, web_host};
 use crate::cdp::Error;
 use crate::cdp::payload::Payload;
 
-/// A cookie to be set, as CDP says it. One that CDP tells of can be read as this, too.
+/// A cookie to be set, as CDP describes it. A cookie that CDP returns can be read as this, too.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct NewCookie {
@@ -26,7 +26,7 @@ pub(super) struct NewCookie {
 }
 
 impl NewCookie {
-    /// Returns whether every host that it names is one of these, or above or below it.
+    /// Returns whether every host that the cookie names is one of these, or above or below one.
     pub(super) fn is_of_any(&self, hosts: &[String]) -> bool {
         let url = self.url.as_deref().filter(|url| !url.is_empty()).map(web_host);
         let domain = self.domain.as_deref().filter(|domain| !domain.is_empty()).map(plain_host);
@@ -45,7 +45,7 @@ enum SameSite {
     None,
 }
 
-/// What `chrome.cookies.set` takes.
+/// The parameters of `chrome.cookies.set`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Details<'a> {
@@ -66,13 +66,13 @@ struct Details<'a> {
     partition_key: Option<Value>,
 }
 
-/// What `chrome.cookies` tells of a cookie.
+/// A cookie as `chrome.cookies` returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ChromeCookie {
     name: String,
     value: String,
-    /// With a dot before it if the domains below it get the cookie, too; as in CDP.
+    /// The domain as in CDP: it starts with a dot if subdomains get the cookie, too.
     domain: String,
     path: String,
     #[serde(default)]
@@ -85,7 +85,7 @@ struct ChromeCookie {
     partition_key: Option<Value>,
 }
 
-/// What CDP tells of a cookie.
+/// A cookie as CDP describes it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CdpCookie {
@@ -108,7 +108,7 @@ struct CdpCookie {
 }
 
 impl NewCookie {
-    /// An address where it is seen.
+    /// Returns an address at which the cookie is visible.
     pub(super) fn address(&self) -> Option<String> {
         let at_domain = || {
             let path = filled(self.path.as_ref()).unwrap_or("/");
@@ -126,7 +126,7 @@ impl NewCookie {
     /// along, and those of the paths above: an expired cookie takes the place of exactly this one.
     pub(super) fn removal(&self) -> Result<Payload, Error> {
         let details = self.details()?;
-        // From a secure address, any cookie may be replaced.
+        // A secure address may replace any cookie.
         let url = self.host().map_or(details.url, |host| format!("https://{host}/"));
         Ok(Payload::of(&Details { url, value: "", expiration_date: Some(0.0), ..details }))
     }
@@ -164,7 +164,7 @@ impl NewCookie {
     }
 }
 
-/// Returns all cookies there are, or those at one address.
+/// Returns the query for all cookies, or for those at one address.
 pub(super) fn query(url: Option<&str>) -> Payload {
     // Without it, Chrome would leave out cookies that belong to a site within another.
     let mut details = json!({ "partitionKey": {} });
@@ -174,7 +174,7 @@ pub(super) fn query(url: Option<&str>) -> Payload {
     Payload::of(&details)
 }
 
-/// A cookie as CDP tells it, from what `chrome.cookies` says of it.
+/// Converts a cookie of `chrome.cookies` to CDP's form.
 pub(super) fn to_cdp(kept: &Value) -> Option<Value> {
     let kept = ChromeCookie::deserialize(kept).ok()?;
     let partition_key = kept.partition_key.map(|mut key| {
@@ -195,7 +195,7 @@ pub(super) fn to_cdp(kept: &Value) -> Option<Value> {
         session: kept.expiration_date.is_none(),
         priority: "Medium",
         same_site: SameSite::from_chrome(&kept.same_site),
-        // Where it was set, Chrome tells only CDP; this means that any address may have.
+        // Chrome tells the scheme that set a cookie only through CDP. `Unset` means any scheme.
         source_scheme: if kept.secure { "Secure" } else { "Unset" },
         source_port: -1,
         partition_key,

@@ -22,7 +22,7 @@ struct Cookies {
 }
 
 impl Relay {
-    /// Asks every tab and frame what it can see.
+    /// Asks every tab and frame for the cookies that it can see.
     pub(super) fn gather_cookies(
         &mut self,
         session_ref: &SessionRef,
@@ -73,9 +73,9 @@ impl Relay {
         }
     }
 
-    /// A tab, or the extension, has told what it sees, or that it cannot.
+    /// Handles the answer of a tab, or of the extension, to a query for cookies.
     ///
-    /// It is long because each part of a query counts differently.
+    /// The function is long because each part of a query counts differently.
     pub(crate) fn cookie_answer(
         &mut self,
         question: CookieQuestion,
@@ -88,12 +88,12 @@ impl Relay {
         let cookies = match (&question, outcome) {
             (CookieQuestion::Cleared(_) | CookieQuestion::Set(_), Ok(_)) => Vec::new(),
             (question, Ok(result)) => {
-                job.is_visible_to |= matches!(question, CookieQuestion::Visible(_));
+                job.was_read |= matches!(question, CookieQuestion::Visible(_));
                 result.read::<Cookies>().map(|it| it.cookies).unwrap_or_default()
             }
-            // A tab may be frozen, or have gone; what it sees, others often see too.
+            // A tab may be frozen, or have gone; other tabs often see the same cookies.
             (CookieQuestion::Visible(_), Err(error)) => {
-                job.blind = Some(error);
+                job.unreadable = Some(error);
                 Vec::new()
             }
             (_, Err(error)) => {
@@ -117,8 +117,8 @@ impl Relay {
             self.cookie_queries.open.insert(id, job);
             return;
         }
-        let blind = job.blind.take().filter(|_| !job.is_visible_to);
-        if let Some(failure) = job.failure.take().or(blind) {
+        let unreadable = job.unreadable.take().filter(|_| !job.was_read);
+        if let Some(failure) = job.failure.take().or(unreadable) {
             return turn.fail(&job.asker, failure);
         }
         match &job.aim {
@@ -132,14 +132,14 @@ impl Relay {
             }
             CookieAction::Set => turn.ok(&job.asker),
             CookieAction::Clear => self.clear_cookies(job, turn),
-            CookieAction::Delete(doomed) => {
-                job.found.retain(|key, _| doomed.names(key));
+            CookieAction::Delete(deleted) => {
+                job.found.retain(|key, _| deleted.names(key));
                 self.clear_cookies(job, turn);
             }
         }
     }
 
-    /// Clears what was found, one by one, and answers after the last.
+    /// Clears the cookies that were found, one by one, and answers after the last.
     pub(super) fn clear_cookies(&mut self, mut job: CookieQuery, turn: &mut Turn) {
         let Some(connection) = self.connection_of(&job.asker.session) else { return };
         let tab = self.extensions.get(connection).and_then(|it| it.targets.living_tabs().next());

@@ -1,4 +1,4 @@
-//! What tells one cookie from another.
+//! The key of a cookie: its name, domain, path and partition.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -122,7 +122,7 @@ mod tests {
     fn a_cookie_is_named_by_address_or_domain() {
         let key: Key =
             from_value(json!({ "name": "n", "domain": ".a.example", "path": "/" })).unwrap();
-        let names = |doomed| from_value::<DeletedCookies>(doomed).unwrap().names(&key);
+        let names = |deleted| from_value::<DeletedCookies>(deleted).unwrap().names(&key);
         assert!(names(json!({ "name": "n", "url": "https://www.a.example:8/x" })));
         assert!(names(json!({ "name": "n", "domain": "a.example", "path": "/" })));
         assert!(!names(json!({ "name": "n", "url": "https://bada.example/" })));

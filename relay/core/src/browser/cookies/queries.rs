@@ -1,4 +1,5 @@
-//! Queries for cookies that several tabs have to answer, and the cookies that clients have set themselves.
+//! Queries for cookies that several tabs have to answer, and the cookies that clients have set
+//! themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,8 @@ use crate::cdp::Error;
 use crate::ids::ClientId;
 use crate::requests::purpose::CookieQueryId;
 
-/// How many cookies of its own a client is known by; the oldest are forgotten first.
+/// The largest number of cookies that are remembered as set by one client; the oldest are forgotten
+/// first.
 const MAX_OWN: usize = 500;
 
 #[derive(Debug, Default)]
@@ -26,24 +28,24 @@ pub(crate) struct CookieQueries {
 pub(super) struct CookieQuery {
     pub(super) asker: Asker,
     pub(super) aim: CookieAction,
-    /// How many answers are still to come.
+    /// The number of answers that are still to come.
     pub(super) missing: usize,
-    /// What the answer is limited to, besides what may be seen.
+    /// The cookies to which the answer is limited, besides those that the client may see.
     pub(super) only: Option<BTreeSet<Key>>,
     pub(super) found: BTreeMap<Key, Box<RawValue>>,
-    /// Whether any tab has told what it sees, and why one has not.
-    pub(super) is_visible_to: bool,
-    pub(super) blind: Option<Error>,
-    /// Why something else failed.
+    /// True once any tab has returned its cookies. `unreadable` is the error of a tab that did not.
+    pub(super) was_read: bool,
+    pub(super) unreadable: Option<Error>,
+    /// The error of anything else that failed.
     pub(super) failure: Option<Error>,
 }
 
-/// What is to be done with the cookies that are found.
+/// The action to take on the cookies that are found.
 #[derive(Debug)]
 pub(super) enum CookieAction {
     Tell,
     Clear,
-    /// There are none: some are being set.
+    /// Sets cookies; none are looked for.
     Set,
     Delete(DeletedCookies),
 }
@@ -64,7 +66,7 @@ impl CookieQueries {
         CookieQueryId(self.last)
     }
 
-    /// A client sets cookies.
+    /// Records cookies that a client sets.
     pub(super) fn record_own(&mut self, client: ClientId, cookies: Vec<NewCookie>) {
         let own = self.own.entry(client).or_default();
         own.extend(cookies.into_iter().filter_map(Own::new));
@@ -85,13 +87,13 @@ impl CookieQueries {
         own.any(|it| it.name == found.name && it.value == found.value)
     }
 
-    /// Where a client has set cookies.
+    /// Returns the addresses for which a client has set cookies.
     pub(super) fn addresses_of(&self, client: ClientId) -> Vec<String> {
         let own = self.own.get(&client).into_iter().flatten();
         own.map(|it| it.url.clone()).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// A client has gone.
+    /// Forgets the cookies and queries of a client that has gone.
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.own.remove(&client);
         self.open.retain(|_, job| job.asker.session.client != client);
@@ -112,8 +114,8 @@ impl CookieQuery {
             missing,
             only: None,
             found: BTreeMap::new(),
-            is_visible_to: false,
-            blind: None,
+            was_read: false,
+            unreadable: None,
             failure: None,
         }
     }

@@ -1,5 +1,5 @@
-//! Cookies while no tab is controlled: the extension is asked through `chrome.cookies`. A client sees and
-//! clears what it has set itself, or the whole profile.
+//! Cookies while no tab is controlled: the extension is asked through `chrome.cookies`. A client sees
+//! and clears what it has set itself, or the whole profile.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ type Proof = Understood<{ Feature::Cookies as u8 }>;
 
 /// One call of `chrome.cookies`.
 struct Call {
-    /// The cookie that it sets or clears.
+    /// The name of the cookie that the call sets or clears.
     name: Option<String>,
     details: Payload,
 }
@@ -64,7 +64,8 @@ impl Relay {
             return turn.reply(&asker, Ok(Payload::of(&nothing)));
         }
         let Some(proof) = self.proof(connection, turn) else {
-            // Of what the user has, nothing would be told or cleared; that must not look like success.
+            // The answer would hold none of the user's cookies, and clearing would clear none. That
+            // must not look like success.
             let is_misleading = matches!(aim, CookieAction::Set) || self.policy.whole_profile;
             let outcome = if is_misleading {
                 Err(self.no_tab(session_ref))
@@ -89,7 +90,7 @@ impl Relay {
         self.call_cookies((connection, proof), question, function, calls, turn);
     }
 
-    /// Clears what was found, and answers after the last.
+    /// Clears the cookies that were found, and answers after the last.
     pub(super) fn clear_without_tab(
         &mut self,
         mut job: CookieQuery,

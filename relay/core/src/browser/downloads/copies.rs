@@ -13,7 +13,8 @@ use crate::sessions::model::DownloadBehavior;
 use crate::turn::Turn;
 
 impl DownloadBehavior {
-    /// Where a download is to be copied. Names from the page lead nowhere else.
+    /// Returns the place to which a download is to be copied. A name suggested by the page cannot
+    /// lead out of the folder.
     pub(super) fn copy(&self, guid: &str, suggested: &str) -> Option<WantedCopy> {
         let wanted = if self.named_by_guid { guid } else { suggested };
         let to = self.folder.as_ref()?.join(Path::new(wanted).file_name()?);
@@ -35,7 +36,7 @@ impl Relay {
             let inside = confinement.map(|confinement| confinement.folders.clone());
             Some(WantedCopy { inside, ..wanted.copy(guid, name)? })
         };
-        let sessions = self.download_seats(connection, is_web, wants_file);
+        let sessions = self.download_sessions(connection, is_web, wants_file);
         let mut copies: Vec<WantedCopy> = sessions.iter().filter_map(copy).collect();
         copies.sort();
         copies.dedup();
@@ -64,7 +65,7 @@ impl Relay {
             completed.insert("state".to_owned(), "canceled".into());
             BTreeMap::new()
         });
-        for session_ref in self.download_seats(connection, is_web, wants_events) {
+        for session_ref in self.download_sessions(connection, is_web, wants_events) {
             let wanted = self.clients.session(&session_ref).and_then(|it| it.downloads.as_ref());
             let mut event = completed.clone();
             if let Some(file) = wanted.and_then(|wanted| wanted.copy(guid, &name)) {

@@ -40,16 +40,17 @@ impl Relay {
     ) {
         let Ok(WillBegin { guid, url, suggested_filename }) = event.read() else { return };
         if !is_guid(&guid) {
-            // It may become the name of a file.
-            let text = "an extension tells of a download whose id is none; it is left alone";
+            // The id may become the name of a file.
+            let text = "ignored a download of an extension: its id is invalid";
             return turn.log(LogLevel::Warn, text.to_owned());
         }
         let is_web = self.shows_web(target_ref) && is_web(&url);
-        for session_ref in self.download_seats(target_ref.connection, is_web, wants_events) {
+        for session_ref in self.download_sessions(target_ref.connection, is_web, wants_events) {
             turn.raw_event(&session_ref, BEGAN.to_owned(), Some(event.clone()));
         }
         let is_denied = self.is_download_denied(target_ref.connection);
-        let is_wanted = !self.download_seats(target_ref.connection, is_web, wants_file).is_empty();
+        let is_wanted =
+            !self.download_sessions(target_ref.connection, is_web, wants_file).is_empty();
         let Some(extension) = self.extensions.get_mut(target_ref.connection) else { return };
         if extension.downloads.0.len() >= MAX_KNOWN {
             extension.downloads.0.pop_front();
@@ -85,7 +86,7 @@ impl Relay {
         let Ok(Progress { guid, state }) = event.read() else { return };
         let extension = self.extensions.get_mut(connection);
         let is_web = extension.and_then(|it| it.downloads.find(&guid)).is_some_and(|it| it.is_web);
-        let is_wanted = !self.download_seats(connection, is_web, wants_file).is_empty();
+        let is_wanted = !self.download_sessions(connection, is_web, wants_file).is_empty();
         if state == "completed" && self.is_denied(connection, &guid) {
             return self.denied_download_completed(connection, guid, event, turn);
         }
@@ -99,10 +100,10 @@ impl Relay {
                 return;
             }
         }
-        for session_ref in self.download_seats(connection, is_web, wants_events) {
+        for session_ref in self.download_sessions(connection, is_web, wants_events) {
             let session = self.clients.session(&session_ref);
             if state == "completed" && session.is_some_and(wants_file) {
-                // There is no file where it would look for one.
+                // The client would look for a file that does not exist.
                 self.tell_canceled(&session_ref, event, turn);
             } else {
                 turn.raw_event(&session_ref, PROGRESSED.to_owned(), Some(event.clone()));
@@ -116,8 +117,9 @@ impl Relay {
         turn.event(session_ref, PROGRESSED, &canceled);
     }
 
-    /// It was too small to be stopped, or the browser did not know it yet. What has been removed by
-    /// then is not looked for again: an earlier file from the same address would be found instead.
+    /// Removes a denied download that has completed. The download was too small to be stopped in
+    /// time, or the browser did not know it yet. A download that has already been removed is not
+    /// looked for again: the search would find an earlier file from the same address.
     pub(super) fn denied_download_completed(
         &mut self,
         connection: ConnectionId,

@@ -1,6 +1,7 @@
-//! Which of Chrome's downloads is which of CDP's: the two have no name in common but the address.
-//! Chrome is asked as soon as one begins. While several from one address have no name, all that Chrome
-//! knows are counted, and given out in the order in which they began.
+//! Matches Chrome's downloads with CDP's: the two have only the address in common. The relay asks
+//! Chrome as soon as a download begins. While several downloads from one address have no Chrome id,
+//! the relay counts all that Chrome knows and assigns their ids in the order in which the downloads
+//! began.
 
 use super::{Download, Downloads};
 use crate::Relay;
@@ -12,11 +13,11 @@ use crate::turn::Turn;
 #[derive(Debug)]
 pub(super) struct UnnamedDownloads {
     url: String,
-    /// On whose behalf Chrome is asked.
+    /// The download for which Chrome is asked.
     asked_for: String,
-    /// By Chrome's ids.
+    /// The downloads found, by Chrome's ids.
     found: Vec<i64>,
-    /// What waits until they have names.
+    /// The searches that wait until these downloads have ids.
     then: Vec<DownloadSearch>,
 }
 

@@ -87,7 +87,7 @@ pub(super) fn rules(command: &Command) -> Result<Vec<Rule>, Error> {
     Ok(setting_of(&permission.name)?.map(|name| rule(name, origin, setting)).into_iter().collect())
 }
 
-/// Puts new rules in the place of those about the same, and gives the latter.
+/// Replaces rules about the same setting and site by new ones, and returns the replaced rules.
 pub(super) fn replace(rules: &mut Vec<Rule>, new: &[Rule]) -> Vec<Rule> {
     let is_replaced = |old: &mut Rule| new.iter().any(|new| concerns_the_same(new, old));
     let replaced = rules.extract_if(.., is_replaced).collect();
@@ -99,13 +99,14 @@ pub(super) fn concerns_the_same(one: &Rule, other: &Rule) -> bool {
     (one.name, &one.origin) == (other.name, &other.origin)
 }
 
-/// Clients name an origin by any address in it.
+/// Returns the origin of an address. Clients name an origin by any address in it.
 pub(super) fn origin_of(url: &str) -> Result<String, Error> {
     let opaque = || Error::new(-32602, "Permission can't be granted to opaque origins.");
     origin(url).map(str::to_ascii_lowercase).ok_or_else(opaque)
 }
 
-/// Chrome's content setting for a permission; `None` for what every page may do anyway.
+/// Returns Chrome's content setting for a permission; `None` for permissions that every page has
+/// anyway.
 pub(super) fn setting_of(permission: &str) -> Result<Option<PermissionName>, Error> {
     match permission {
         "geolocation" => Ok(Some(PermissionName::Geolocation)),

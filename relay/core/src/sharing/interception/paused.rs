@@ -10,8 +10,8 @@ use crate::cdp::payload::Payload;
 use crate::ids::SessionRef;
 use crate::turn::Turn;
 
-/// How many held requests of one target are followed; beyond that, the oldest are left to whoever
-/// has them. Chrome does not tell when a page gives a held request up.
+/// The largest number of held requests that are followed on one target; the oldest are left to the
+/// sessions that have them. Chrome does not tell when a page gives up a held request.
 const MAX_PAUSED: usize = 4096;
 
 /// The requests that Chrome holds for us, oldest first.
@@ -25,13 +25,13 @@ pub(super) struct Paused {
     pub(super) event: Payload,
     pub(super) at_response: bool,
     pub(super) holder: SessionRef,
-    /// Who is asked next, the last first.
+    /// The sessions that are asked next, the last first.
     pub(super) next: Vec<SessionRef>,
-    /// What sessions that let it go on wanted changed.
+    /// The changes that sessions asked for when they continued the request.
     pub(super) changes: Map<String, Value>,
-    /// Who wants to see the response.
+    /// The sessions that want to see the response.
     pub(super) wants_response: Vec<SessionRef>,
-    /// Whether Chrome has it, and only its response is waited for.
+    /// True if Chrome has the request, and only its response is awaited.
     pub(super) awaits_response: bool,
 }
 
@@ -44,7 +44,7 @@ impl PausedRequests {
         self.0.push_back(paused);
     }
 
-    /// Chrome has a request again; it may come back with its response.
+    /// Records that Chrome continues a request, which may come back with its response.
     pub(super) fn released_to_chrome(&mut self, id: &str) {
         let Some(index) = self.0.iter().position(|paused| paused.id == id) else { return };
         if self.0[index].wants_response.is_empty() {

@@ -1,13 +1,14 @@
-//! What may be traced. Chrome traces its own process for a tab's client as well, which knows every tab:
-//! what would tell of those is left out.
+//! The categories that may be traced. Chrome traces its own process for a tab's client as well, and
+//! that process knows every tab: categories that would tell of the other tabs are left out.
 
 use serde_json::{Map, Value, json};
 
 use crate::cdp::payload::Payload;
 use crate::cdp::{Command, Error};
 
-/// What the performance panel of DevTools, Playwright, Puppeteer and Lighthouse ask for, without
-/// `navigation`, `net` and `netlog`, which tell of all tabs, and without what Chrome writes about itself.
+/// The categories that the performance panel of DevTools, Playwright, Puppeteer and Lighthouse ask
+/// for, without `navigation`, `net` and `netlog`, which tell of all tabs, and without those in which
+/// Chrome writes about itself.
 const CATEGORIES: [&str; 36] = [
     "benchmark",
     "blink",
@@ -47,7 +48,7 @@ const CATEGORIES: [&str; 36] = [
     "viz",
 ];
 
-/// What is traced for a client that does not say.
+/// The categories that are traced for a client that names none.
 const USUAL: [&str; 6] = [
     "blink.user_timing",
     "devtools.timeline",
@@ -57,7 +58,7 @@ const USUAL: [&str; 6] = [
     "v8.execute",
 ];
 
-/// How a trace is kept; nothing of it says what is traced.
+/// The settings that say how a trace is kept; none of them says what is traced.
 const KEPT: [&str; 3] = ["recordMode", "traceBufferSizeInKb", "enableArgumentFilter"];
 
 /// Returns `Tracing.start` with what may be traced of what is asked for.

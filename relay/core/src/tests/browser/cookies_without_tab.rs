@@ -22,13 +22,13 @@ fn a_client_sets_sees_and_clears_its_own_cookies_without_a_tab() {
 
     let query = r#"> callCookies {"details":[{"partitionKey":{},"url":"https://a.example/"}],"function":"getAll"}"#;
     assert_eq!(script.says(A, "- 6 Storage.getCookies", r#"{"browserContextId":"C"}"#), [query]);
-    let jar = format!(
+    let all_cookies = format!(
         r#"{{"cookies":[[{},{}]]}}"#,
         kept("own", "1", "a.example"),
         kept("own", "the user's", ".a.example")
     );
     assert_eq!(
-        script.chrome_answers(&jar),
+        script.chrome_answers(&all_cookies),
         [
             r#"A - #6 {"cookies":[{"domain":"a.example","expires":-1.0,"httpOnly":false,"name":"own","path":"/","priority":"Medium","secure":true,"session":true,"size":4,"sourcePort":-1,"sourceScheme":"Secure","value":"1"}]}"#
         ]
@@ -41,7 +41,7 @@ fn a_client_sets_sees_and_clears_its_own_cookies_without_a_tab() {
 
     assert_eq!(script.says(A, "- 7 Storage.clearCookies", "{}"), [query]);
     assert_eq!(
-        script.chrome_answers(&jar),
+        script.chrome_answers(&all_cookies),
         [
             r#"> callCookies {"details":[{"expirationDate":0.0,"httpOnly":false,"name":"own","path":"/","secure":true,"url":"https://a.example/","value":""}],"function":"set"}"#
         ]

@@ -1,4 +1,4 @@
-//! What a browser would answer: windows, permissions, downloads, cookies.
+//! The commands that a browser would answer: windows, permissions, downloads, cookies.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn a_window_is_told_in_the_words_of_cdp() {
 }
 
 #[test]
-fn a_window_that_a_client_was_not_told_of_is_none_of_its_business() {
+fn a_client_cannot_change_a_window_that_it_was_not_told_of() {
     let mut script = Script::with_capabilities("windows-v1");
     let bounds = r#"{"windowId":5,"bounds":{"windowState":"minimized"}}"#;
     for (id, method) in [(1, "setWindowBounds"), (2, "getWindowBounds")] {
@@ -82,7 +82,7 @@ fn frames_are_in_the_window_of_their_page_and_workers_in_none() {
 }
 
 #[test]
-fn a_crash_is_told_to_who_follows_targets() {
+fn clients_that_discover_targets_are_told_of_a_crash() {
     let mut script = Script::new();
     script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true}"#);
     assert_eq!(
@@ -228,7 +228,7 @@ fn without_a_tab_the_context_is_known_all_the_same() {
 }
 
 #[test]
-fn what_a_site_keeps_is_cleared_where_the_site_is_open() {
+fn site_data_is_cleared_only_for_sites_that_are_open() {
     let mut script = Script::new();
     let (open, other) = ("https://open.example", "https://bank.example");
     let mut info = info("T1");
@@ -259,8 +259,8 @@ fn clearing_cookies_clears_what_the_tabs_see_and_no_more() {
     );
     assert_eq!(script.chrome_answers("{}"), ["A - #2 {}"]);
     for (id, name, deleted) in [(3, "a", 1), (4, "hidden", 0)] {
-        let doomed = format!(r#"{{"name":"{name}","url":"https://d/"}}"#);
-        script.says(A, &format!("pw-tab-1 {id} Network.deleteCookies"), &doomed);
+        let params = format!(r#"{{"name":"{name}","url":"https://d/"}}"#);
+        script.says(A, &format!("pw-tab-1 {id} Network.deleteCookies"), &params);
         let cookie = r#"{"cookies":[{"name":"a","value":"1","domain":"d","path":"/"}]}"#;
         let next = script.chrome_answers(cookie);
         assert_eq!(next.iter().filter(|it| it.contains("deleteCookies")).count(), deleted);
@@ -383,7 +383,7 @@ fn two_downloads_from_one_address_are_not_taken_for_each_other() {
         let began = format!(r#"{{"guid":"{guid}","url":"x:/f","suggestedFilename":"f"}}"#);
         script.chrome_says("pw-tab-1", "Page.downloadWillBegin", &began);
     }
-    // By now Chrome knows both, and tells of the newest.
+    // Chrome knows both downloads by this time, and tells of the newest.
     assert_eq!(script.chrome_answers(r#"{"id":8}"#), [search(true, "[8]")]);
     let early = r#"{"guid":"00000000-0000-4000-8000-00000000000B","state":"completed"}"#;
     let told = script.chrome_says("pw-tab-1", "Page.downloadProgress", early);

@@ -1,4 +1,4 @@
-//! Where tabs open: as the relay says, or as a client wants it for itself.
+//! The window in which tabs open: the relay's setting, or a client's own.
 
 use crate::tests::*;
 
@@ -16,14 +16,14 @@ fn extensions_are_told_when_the_mode_changes_and_only_then() {
 }
 
 #[test]
-fn a_client_takes_its_wish_along_to_each_tab_that_it_opens() {
-    for (wish, expected) in [
+fn each_tab_that_a_client_opens_goes_to_the_window_it_wants() {
+    for (separate_window, expected) in [
         (None, r#"{"url":"about:blank"}"#),
         (Some(true), r#"{"separateWindow":true,"url":"about:blank"}"#),
         (Some(false), r#"{"separateWindow":false,"url":"about:blank"}"#),
     ] {
         let mut stage = with_extension();
-        connect(&mut stage, wish);
+        connect(&mut stage, separate_window);
         let effects = stage.command(None, 1, "Target.createTarget", r#"{"url":"about:blank"}"#);
         let asked = effects.iter().find_map(|effect| {
             let RelayMessage::Command { command, .. } = message(effect)? else { return None };
@@ -35,9 +35,11 @@ fn a_client_takes_its_wish_along_to_each_tab_that_it_opens() {
 
 #[test]
 fn the_tab_that_a_client_finds_is_where_it_wants_it() {
-    for (wish, expected) in [(None, None), (Some(true), Some(r#"{"separateWindow":true}"#))] {
+    for (separate_window, expected) in
+        [(None, None), (Some(true), Some(r#"{"separateWindow":true}"#))]
+    {
         let mut stage = with_extension();
-        connect(&mut stage, wish);
+        connect(&mut stage, separate_window);
         let effects = stage.command(None, 1, "Browser.getVersion", "{}");
         let asked = effects.iter().find_map(|effect| {
             let RelayMessage::CreateInitialTab { params, .. } = message(effect)? else {

@@ -1,4 +1,4 @@
-//! Who is served, by which extension, until when.
+//! Connecting: the clients that are served, by which extension, and until when.
 
 use crate::peers::joining::MAX_CLIENTS;
 use crate::tests::*;

@@ -1,4 +1,4 @@
-//! What is asked of an extension that does not understand it.
+//! Features that an extension does not understand, and the commands that need them.
 
 use crate::tests::script::{A, Script};
 use crate::tests::*;
@@ -67,7 +67,7 @@ fn a_first_tab_is_opened_in_the_way_that_the_extension_understands() {
 }
 
 #[test]
-fn what_is_missing_is_said_once_and_says_which_side_to_update() {
+fn a_missing_feature_is_logged_once_and_names_the_side_to_update() {
     let mut script = Script::with_capabilities("");
     let window = r#"{"targetId":"T1"}"#;
     let refusal = "the Playwriter extension in this browser (0.4.0) is too old for window bounds: update \
@@ -86,7 +86,7 @@ fn what_is_missing_is_said_once_and_says_which_side_to_update() {
 }
 
 #[test]
-fn a_download_without_a_file_is_canceled_for_who_wants_the_file() {
+fn clients_that_want_the_file_see_a_download_without_one_as_canceled() {
     let mut script = Script::with_capabilities("");
     script.does(
         A,
@@ -109,7 +109,7 @@ fn a_download_without_a_file_is_canceled_for_who_wants_the_file() {
 }
 
 #[test]
-fn an_extension_that_does_not_know_what_it_claims_to_know_is_too_old() {
+fn an_extension_that_refuses_a_feature_it_claims_is_too_old() {
     let mut script = Script::with_capabilities("permissions-v1");
     let grant = r#"{"permissions":["geolocation"]}"#;
     let asked = script.says(A, "- 2 Browser.grantPermissions", grant);
@@ -121,7 +121,7 @@ fn an_extension_that_does_not_know_what_it_claims_to_know_is_too_old() {
 }
 
 #[test]
-fn what_an_extension_lacks_is_known_of_its_next_worker() {
+fn a_missing_feature_is_remembered_for_the_next_worker() {
     let mut script = Script::with_capabilities("");
     script.says(A, "- 2 Browser.getWindowForTarget", r#"{"targetId":"T1"}"#);
     let warnings = script.warnings();
@@ -132,7 +132,7 @@ fn what_an_extension_lacks_is_known_of_its_next_worker() {
 }
 
 #[test]
-fn an_extension_that_can_show_it_is_told_what_it_is_too_old_for() {
+fn an_extension_that_can_show_warnings_is_told_which_features_it_lacks() {
     let mut script = Script::with_capabilities("notices-v1");
     let told = script.says(A, "- 2 Browser.getWindowForTarget", r#"{"targetId":"T1"}"#);
     let notice = format!("> setNotice {}", json!({ "text": script.warnings()[0] }));
@@ -142,12 +142,12 @@ fn an_extension_that_can_show_it_is_told_what_it_is_too_old_for() {
 }
 
 #[test]
-fn a_wish_for_a_window_goes_only_to_who_understands_it() {
-    for (capabilities, wish) in [("", None), ("window-mode-v1", Some(true))] {
+fn the_window_mode_goes_only_to_extensions_that_understand_it() {
+    for (capabilities, separate_window) in [("", None), ("window-mode-v1", Some(true))] {
         let mut script = Script::with_capabilities(capabilities);
         script.connects_with_window(ClientId(7));
         let asked = script.says(ClientId(7), "- 1 Target.createTarget", r#"{"url":"x:"}"#);
-        let wanted = match wish {
+        let wanted = match separate_window {
             Some(_) => r#"> - Target.createTarget {"separateWindow":true,"url":"x:"}"#,
             None => r#"> - Target.createTarget {"url":"x:"}"#,
         };

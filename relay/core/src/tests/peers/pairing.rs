@@ -7,7 +7,7 @@ const FAKE: ConnectionId = ConnectionId(9);
 const GUID: &str = "0f8fad5b-d9cb-469f-a165-70867728950e";
 
 #[test]
-fn who_has_not_proven_itself_cannot_take_the_place_of_one_that_has() {
+fn an_unproven_extension_cannot_replace_a_proven_one() {
     let mut stage = Stage::with_proven();
     stage.attach_tab(EXTENSION, "pw-tab-1", "T1");
     let refused = [Effect::CloseExtension {
@@ -50,7 +50,7 @@ fn clients_get_a_proven_extension_while_one_is_there_or_just_away() {
     assert_eq!(stage.0.extensions.choose(None), Ok(EXTENSION), "also without a tab");
     stage.attach_tab(EXTENSION, "pw-tab-1", "T1");
     let (chosen, _) = stage.0.extensions.with_target(&TargetId::new("T1")).unwrap();
-    assert_eq!(chosen, EXTENSION, "whoever else claims to have the target");
+    assert_eq!(chosen, EXTENSION, "even if another extension claims to have the target");
     assert_eq!(stage.0.newest_extension(), Some(EXTENSION));
     stage.handle(Input::ExtensionDisconnected { connection: EXTENSION });
     assert_eq!(stage.0.extensions.choose(None), Ok(EXTENSION));
@@ -99,7 +99,7 @@ fn only_a_proven_extension_is_believed_about_files() {
         let text = format!("{effects:?}");
         assert_eq!(text.contains("canceled"), !is_asked, "{text}");
         assert_eq!(text.contains("is not paired, which downloads need"), !is_asked, "{text}");
-        // One that is to be found already is waited for.
+        // A client waits for an extension that is known to exist.
         assert!(is_asked || !asked, "{text}");
     }
 }

@@ -17,7 +17,7 @@ fn a_client_that_comes_while_the_worker_is_away_waits_for_it() {
 }
 
 #[test]
-fn what_a_returning_worker_tells_of_its_tabs_comes_before_what_waits() {
+fn events_of_a_returning_worker_come_before_held_commands() {
     let mut script = Script::with_capabilities("inventory-ready-v1");
     script.handle(Input::ExtensionSent { connection: EXTENSION, message: ExtensionMessage::Ready });
     script.does(A, "pw-tab-1 2 Runtime.enable", "{}");

@@ -1,14 +1,14 @@
-//! What Chrome does because it was told to, and would go on doing for ever. It does things in the
-//! order in which it is told, whenever it answers.
+//! A model of the lasting effects of commands on Chrome, which would stay for ever. The model
+//! executes commands in the order in which it is told, whenever it answers.
 
 use super::*;
 
 #[derive(Default)]
 pub(super) struct Chrome {
     sessions: BTreeMap<String, Doing>,
-    /// Where it traces; it does so once.
+    /// The session on which Chrome traces; it traces only once.
     tracing: Option<String>,
-    /// Whether it has been told to end that, and has not done so.
+    /// True if Chrome has been told to end the trace, and has not done so.
     is_ending: bool,
     scripts: u64,
 }
@@ -26,14 +26,14 @@ struct Doing {
     screencast: bool,
     auto_attach: bool,
     lifecycle: bool,
-    /// What it has told about; nothing that goes on.
+    /// The execution contexts that Chrome has reported; they need not be undone.
     contexts: BTreeSet<i64>,
-    /// Whether its worker died before the relay could know what it did.
+    /// True if the worker died before the relay could know the outcome of a command.
     is_unsure: bool,
 }
 
 impl Chrome {
-    /// Does as it is told, unless it refuses.
+    /// Executes a command, unless Chrome refuses it.
     pub(super) fn does(
         &mut self,
         session: &str,
@@ -127,7 +127,7 @@ impl Chrome {
         self.is_ending = false;
     }
 
-    /// Something new runs in a session; whether anybody is to be told.
+    /// Creates an execution context in a session. Returns `true` if anybody is to be told.
     pub(super) fn creates_context(&mut self, session: &str, id: i64) -> bool {
         let Some(doing) = self.sessions.get_mut(session) else { return false };
         !doing.is_unsure && doing.domains.contains("Runtime") && doing.contexts.insert(id)
@@ -139,7 +139,7 @@ impl Chrome {
         !doing.is_unsure && doing.fetch && doing.held.insert(id.to_owned())
     }
 
-    /// What is held, by session, as far as that is sure.
+    /// Returns the sessions in which something is held, as far as that is certain.
     pub(super) fn held(&self) -> Vec<(String, String)> {
         let sure = self.sessions.iter().filter(|(_, doing)| !doing.is_unsure);
         let all = sure.flat_map(|(session, doing)| doing.held.iter().map(move |id| (session, id)));
@@ -150,7 +150,7 @@ impl Chrome {
         self.sessions.get(session).map(|doing| doing.contexts.clone()).unwrap_or_default()
     }
 
-    /// Nobody will know what became of what it was told last.
+    /// Marks a session whose last command has an outcome that nobody will know.
     pub(super) fn is_unsure(&mut self, session: &str) {
         self.sessions.entry(session.to_owned()).or_default().is_unsure = true;
     }
@@ -162,7 +162,7 @@ impl Chrome {
         }
     }
 
-    /// What it still does, except for the extension itself.
+    /// Returns everything that is still switched on, except for what the extension itself uses.
     pub(super) fn leftovers(&mut self) -> Vec<String> {
         let mut left = Vec::new();
         for (session, doing) in &mut self.sessions {
@@ -183,7 +183,7 @@ fn is_override(method: &str) -> bool {
     ["Emulation.set", "Network.set", "Page.setIntercept"].iter().any(|it| method.starts_with(it))
 }
 
-/// Whether a command ends something, which Chrome never refuses.
+/// Returns `true` if a command ends something, which Chrome never refuses.
 fn undoes(method: &str, params: &Value) -> bool {
     let name = method.split_once('.').map_or("", |(_, name)| name);
     let is_off = params.as_object().is_some_and(|fields| {

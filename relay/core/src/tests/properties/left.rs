@@ -1,9 +1,9 @@
-//! What the relay still has of clients.
+//! The state that the relay still keeps of clients.
 
 use super::*;
 
 impl Relay {
-    /// What clients that have all gone left behind.
+    /// Returns the state that clients left behind after all have gone.
     pub(super) fn leftovers(&self) -> Vec<String> {
         let mut left: Vec<String> = self.requests.iter().map(|it| format!("{it:?}")).collect();
         left.extend(self.cookie_queries.leftovers());

@@ -1,4 +1,4 @@
-//! What a client has seen, and what it may see.
+//! A client's view: the messages it has seen, and those it may see.
 
 use super::*;
 
@@ -6,14 +6,14 @@ use super::*;
 pub(super) struct Seen {
     /// The sessions that were announced and have not ended, and what they are attached to.
     pub(super) sessions: BTreeMap<String, String>,
-    /// Every session it ever heard of.
+    /// Every session of which the client ever heard.
     pub(super) known: BTreeSet<String>,
-    /// What it has sent and has no answer to, by id: the session and the method.
+    /// The client's commands without an answer, by id: the session and the method.
     pub(super) waiting: BTreeMap<i64, (String, String)>,
     answered: BTreeSet<i64>,
     /// The sessions that have asked for Runtime, and by which command.
     listening: BTreeMap<String, i64>,
-    /// What each session has heard that is told once.
+    /// The events that are told once, as each session has heard them.
     last_message_at: BTreeSet<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! What extensions say of themselves, and what clients send.
+//! The messages that extensions send about themselves, and the commands that clients send.
 
 use super::AUTO_ATTACH;
 
@@ -13,10 +13,10 @@ pub(super) const GENERATIONS: [(&str, &str); 4] = [
     ),
 ];
 
-/// Where those begin that are about one target.
+/// The index of the first command that is about one target.
 pub(super) const FIRST_OF_TARGETS: usize = 25;
 
-/// What clients send, on whatever session.
+/// The commands that clients send, on whatever session.
 pub(super) const COMMANDS: [(&str, &str); 56] = [
     ("Target.setAutoAttach", AUTO_ATTACH),
     ("Target.setAutoAttach", r#"{"autoAttach":false,"waitForDebuggerOnStart":false}"#),

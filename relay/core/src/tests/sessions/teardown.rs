@@ -1,4 +1,4 @@
-//! What ends, fails or is away, and what must not be left of it.
+//! Teardown: sessions and peers that end, fail or are away leave nothing behind.
 
 use crate::tests::script::{A, B, Script};
 use crate::tests::*;
@@ -21,7 +21,7 @@ fn a_trace_ends_with_its_owner_and_with_nobody_else() {
 }
 
 #[test]
-fn what_clients_did_is_undone_when_the_relay_ends() {
+fn changes_of_clients_are_undone_when_the_relay_ends() {
     let mut script = Script::new();
     let offline = r#"{"cacheDisabled":true}"#;
     script.does(A, "pw-tab-1 1 Network.setCacheDisabled", offline);
@@ -77,7 +77,7 @@ fn auto_attach_that_failed_is_tried_again() {
 }
 
 #[test]
-fn who_leaves_while_another_switches_a_domain_on_is_answered() {
+fn a_client_that_leaves_while_a_domain_is_being_enabled_is_answered() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 2 Runtime.enable", "{}");
     script.says(B, "pw-tab-1 2 Runtime.enable", "{}");
@@ -87,7 +87,7 @@ fn who_leaves_while_another_switches_a_domain_on_is_answered() {
 }
 
 #[test]
-fn cookies_that_nobody_could_tell_are_not_told_as_none() {
+fn unreadable_cookies_are_an_error_and_not_an_empty_list() {
     let mut script = Script::new();
     script.says(A, "- 2 Storage.getCookies", "{}");
     let failed = script.chrome_fails("frozen");
@@ -147,7 +147,7 @@ fn breakpoints_and_a_standstill_end_with_their_owner() {
 }
 
 #[test]
-fn what_a_page_is_to_stop_at_ends_with_its_owner() {
+fn dom_breakpoints_end_with_the_session_that_set_them() {
     let mut script = Script::new();
     let (both, own) = (r#"{"url":"/both"}"#, r#"{"eventName":"click"}"#);
     for client in [A, B] {
@@ -169,7 +169,7 @@ fn what_a_page_is_to_stop_at_ends_with_its_owner() {
 }
 
 #[test]
-fn who_switches_its_debugger_off_leaves_nothing_to_the_others() {
+fn a_session_that_disables_its_debugger_leaves_nothing_to_the_others() {
     let mut script = Script::new();
     for client in [A, B] {
         script.does(client, "pw-tab-1 2 Debugger.enable", "{}");

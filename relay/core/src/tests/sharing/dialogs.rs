@@ -7,7 +7,7 @@ use crate::tests::script::{A, B, Script};
 const OPENING: &str = "Page.javascriptDialogOpening";
 
 #[test]
-fn a_dialog_goes_to_the_waiting_client_then_to_who_is_left() {
+fn a_dialog_goes_to_the_waiting_client_and_then_to_a_remaining_one() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.enable", "{}");
     script.does(B, "pw-tab-1 1 Page.enable", "{}");
@@ -85,7 +85,7 @@ fn a_dialog_stays_until_the_last_session_of_its_client_leaves() {
 }
 
 #[test]
-fn a_tab_is_told_of_when_its_dialog_has_closed() {
+fn a_tab_is_announced_when_its_dialog_has_closed() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.enable", "{}");
     script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true}"#);
@@ -116,7 +116,7 @@ fn a_tab_is_told_of_when_its_dialog_has_closed() {
 }
 
 #[test]
-fn the_end_of_a_tab_is_not_told_to_who_never_heard_of_it() {
+fn the_end_of_a_tab_is_told_only_to_clients_that_knew_the_tab() {
     let mut script = Script::new();
     script.says(B, "- 2 Target.detachFromTarget", r#"{"sessionId":"pw-tab-1"}"#);
     script.chrome_says("pw-tab-1", OPENING, "{}");

@@ -1,11 +1,11 @@
-//! What Chrome tells once, each session hears once.
+//! Events that Chrome sends once reach each session once.
 
 use crate::tests::script::{A, B, Script, nothing};
 
 const CONTEXT: &str = r#"{"context":{"id":1}}"#;
 
 #[test]
-fn a_newcomer_alone_hears_what_chrome_told_the_first() {
+fn earlier_events_are_replayed_only_to_the_new_session() {
     let mut script = Script::new();
     assert_eq!(script.says(A, "pw-tab-1 1 Runtime.enable", "{}"), ["> pw-tab-1 Runtime.enable {}"]);
     let told = script.chrome_says("pw-tab-1", "Runtime.executionContextCreated", CONTEXT);
@@ -19,7 +19,7 @@ fn a_newcomer_alone_hears_what_chrome_told_the_first() {
 }
 
 #[test]
-fn who_asks_before_chrome_has_answered_is_answered_with_the_first() {
+fn concurrent_enables_are_answered_with_the_first() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Debugger.enable", "{}");
     assert_eq!(script.says(B, "pw-tab-1 2 Debugger.enable", "{}"), nothing());
@@ -65,7 +65,7 @@ fn an_evaluation_that_takes_for_ever_holds_no_answer_of_ours_up() {
 }
 
 #[test]
-fn who_waits_for_the_first_hears_what_chrome_tells_meanwhile_once() {
+fn a_waiting_enable_gets_the_events_of_the_meantime_once() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Runtime.enable", "{}");
     script.says(B, "pw-tab-1 1 Runtime.enable", "{}");
@@ -102,7 +102,7 @@ fn events_during_a_deferred_enable_are_told_once() {
 }
 
 #[test]
-fn the_first_who_asks_again_while_chrome_thinks_hears_nothing_twice() {
+fn a_repeated_enable_does_not_repeat_events() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Runtime.enable", "{}");
     script.says(A, "pw-tab-1 2 Runtime.enable", "{}");
@@ -111,7 +111,7 @@ fn the_first_who_asks_again_while_chrome_thinks_hears_nothing_twice() {
 }
 
 #[test]
-fn who_switches_a_domain_off_before_it_was_on_hears_nothing() {
+fn a_session_that_disables_a_domain_before_it_was_on_gets_no_events() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Runtime.enable", "{}");
     let enabling = script.last_request();
@@ -133,7 +133,7 @@ fn who_switches_a_domain_off_before_it_was_on_hears_nothing() {
 }
 
 #[test]
-fn a_domain_stays_on_for_who_will_be_answered_that_it_is_on() {
+fn a_domain_stays_on_for_a_session_whose_enable_is_pending() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Runtime.enable", "{}");
     script.says(B, "pw-tab-1 1 Page.getFrameTree", "{}");
@@ -143,7 +143,7 @@ fn a_domain_stays_on_for_who_will_be_answered_that_it_is_on() {
 }
 
 #[test]
-fn an_answer_of_ours_waits_for_nothing_that_was_asked_after_it() {
+fn a_reply_of_the_relay_waits_for_no_later_command() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Runtime.enable", "{}");
     let enabling = script.last_request();

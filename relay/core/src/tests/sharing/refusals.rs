@@ -1,4 +1,4 @@
-//! What Chrome refuses, or answers too late, is as if it had not been asked.
+//! A command that Chrome refuses, or answers too late, has no effect.
 
 use crate::tests::script::{A, B, Script, nothing};
 use crate::tests::*;
@@ -71,7 +71,7 @@ fn a_screencast_that_chrome_refuses_is_not_shared() {
 }
 
 #[test]
-fn only_who_traces_can_end_it() {
+fn only_the_tracing_session_can_end_the_trace() {
     let mut script = Script::new();
     let not_started = |who: &str| [format!(r#"{who} ! "Tracing is not started""#)];
     assert_eq!(script.says(A, "pw-tab-1 1 Tracing.end", "{}"), not_started("A pw-tab-1 #1"));
@@ -100,7 +100,7 @@ fn a_trace_whose_owner_left_before_it_began_is_ended() {
 }
 
 #[test]
-fn what_chrome_does_too_late_is_undone() {
+fn commands_that_chrome_executes_too_late_are_undone() {
     let mut script = Script::new();
     script.says(A, "pw-tab-1 1 Runtime.enable", "{}");
     script.says(A, "pw-tab-1 2 Page.addScriptToEvaluateOnNewDocument", r#"{"source":""}"#);

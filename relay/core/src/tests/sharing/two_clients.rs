@@ -62,7 +62,7 @@ fn a_script_whose_owner_left_before_it_had_a_name_is_removed() {
 }
 
 #[test]
-fn a_binding_calls_those_who_added_it_and_stays_for_the_last() {
+fn a_binding_calls_the_sessions_that_added_it_and_stays_for_the_last() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Runtime.addBinding", r#"{"name":"a"}"#);
     script.does(A, "pw-tab-1 2 Runtime.addBinding", r#"{"name":"both"}"#);
@@ -120,7 +120,7 @@ fn headers_of_all_sessions_are_sent() {
 }
 
 #[test]
-fn one_screencast_serves_all_who_started_it() {
+fn one_screencast_serves_all_sessions_that_started_it() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Page.startScreencast", "{}");
     assert_eq!(script.says(B, "pw-tab-1 1 Page.startScreencast", "{}"), ["B pw-tab-1 #1 {}"]);
@@ -131,7 +131,7 @@ fn one_screencast_serves_all_who_started_it() {
     assert_eq!(script.does(A, "pw-tab-1 2 Page.screencastFrameAck", ack).len(), 2);
     let second = script.says(B, "pw-tab-1 2 Page.screencastFrameAck", ack);
     assert_eq!(second, ["B pw-tab-1 #2 {}"]);
-    // Every frame of one cast has the same number.
+    // Every frame of one screencast has the same number.
     for client in [B, B, A, A, A] {
         let passed_on = script.does(client, "pw-tab-1 3 Page.screencastFrameAck", ack).len() == 2;
         acknowledged.push(passed_on);
@@ -142,7 +142,7 @@ fn one_screencast_serves_all_who_started_it() {
 }
 
 #[test]
-fn a_screencast_is_as_large_as_who_wants_it_largest() {
+fn a_screencast_has_the_largest_size_that_any_session_wants() {
     let mut script = Script::new();
     let of = |width: u32| format!(r#"{{"format":"jpeg","maxHeight":300,"maxWidth":{width}}}"#);
     script.does(A, "pw-tab-1 1 Page.startScreencast", &of(400));
@@ -154,7 +154,7 @@ fn a_screencast_is_as_large_as_who_wants_it_largest() {
             "B pw-tab-1 #1 {}".to_owned(),
         ]
     );
-    // What A still had of the first cast says nothing about the second.
+    // The frames that A still had of the first screencast say nothing about the second.
     let ack = |cast: u32| format!(r#"{{"sessionId":{cast}}}"#);
     script.does(B, "pw-tab-1 2 Page.screencastFrameAck", &ack(2));
     let late = script.says(A, "pw-tab-1 2 Page.screencastFrameAck", &ack(1));
@@ -220,7 +220,7 @@ fn a_held_request_is_offered_to_each_the_newest_first() {
 }
 
 #[test]
-fn a_response_is_held_for_who_wants_it_whatever_the_others_say() {
+fn a_response_is_held_for_the_session_that_wants_it() {
     let mut script = Script::new();
     for client in [A, B] {
         script.does(client, "pw-tab-1 1 Fetch.enable", "{}");
@@ -238,7 +238,7 @@ fn a_response_is_held_for_who_wants_it_whatever_the_others_say() {
 }
 
 #[test]
-fn what_a_client_held_goes_on_when_it_leaves() {
+fn requests_held_by_a_client_continue_when_it_leaves() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Fetch.enable", r#"{"patterns":[{"urlPattern":"*.js"}]}"#);
     script.does(B, "pw-tab-1 1 Fetch.enable", "{}");

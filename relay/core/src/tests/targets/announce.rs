@@ -1,4 +1,4 @@
-//! What clients are told of tabs and their children, and in which order.
+//! The events that tell clients of tabs and their children, and their order.
 
 use crate::tests::*;
 
@@ -10,7 +10,7 @@ fn tabs_are_announced_before_auto_attach_is_answered() {
 }
 
 #[test]
-fn a_later_tab_is_announced_to_those_who_asked_for_all() {
+fn a_later_tab_is_announced_to_sessions_with_auto_attach() {
     let mut relay = Stage::with_attached_client();
     relay.connect_client(ClientId(3), None, None);
     let effects = relay.attach_tab(EXTENSION, "pw-tab-2", "T2");
@@ -133,7 +133,7 @@ fn a_session_that_did_not_ask_for_children_is_told_of_none() {
 }
 
 #[test]
-fn what_a_tab_shows_follows_what_the_extension_says() {
+fn target_info_follows_the_events_of_the_extension() {
     let mut relay = Stage::with_client();
     let mut changed = info("T1");
     changed["title"] = "a title".into();

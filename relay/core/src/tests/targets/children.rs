@@ -8,7 +8,7 @@ const NO_WAIT: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":false,"flat
 const TABS_ONLY: &str = r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true,"filter":[{"type":"page","exclude":true},{}]}"#;
 
 #[test]
-fn a_tab_is_a_target_around_its_page_for_those_who_look_at_tabs() {
+fn a_filter_with_tabs_shows_the_tab_target_around_a_page() {
     let mut script = Script::new();
     let lines =
         script.says(A, "- 2 Target.setDiscoverTargets", r#"{"discover":true,"filter":[{}]}"#);
@@ -86,7 +86,7 @@ fn each_session_is_told_of_the_children_that_it_wants() {
 }
 
 #[test]
-fn a_target_runs_when_all_who_hold_it_back_have_let_go() {
+fn a_target_runs_when_all_waiting_sessions_have_let_it() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Target.setAutoAttach", WAIT);
     script.does(B, "pw-tab-1 1 Target.setAutoAttach", WAIT);
@@ -97,7 +97,7 @@ fn a_target_runs_when_all_who_hold_it_back_have_let_go() {
 }
 
 #[test]
-fn a_target_runs_when_who_holds_it_back_leaves_or_takes_too_long() {
+fn a_target_runs_when_a_waiting_session_leaves_or_takes_too_long() {
     let mut script = Script::new();
     script.does(A, "pw-tab-1 1 Target.setAutoAttach", WAIT);
     script.child("pw-tab-1", "W", "worker", true);
@@ -149,7 +149,8 @@ fn a_session_that_follows_targets_is_told_of_children() {
     assert_eq!(told, [attaching("F", false)], "the other one wants those of the tab");
 }
 
-/// What Chrome is told about the children of a session that nobody asked for on it.
+/// Returns the command that tells Chrome about the children of a session, for which no client asked
+/// on it.
 fn attaching(session: &str, is_on: bool) -> String {
     let params = json!({ "autoAttach": is_on, "flatten": true, "waitForDebuggerOnStart": false });
     format!("> {session} Target.setAutoAttach {params}")

@@ -1,4 +1,5 @@
-//! What confined clients see, and what they may ask for. B is one; A is not.
+//! The targets that confined clients see, and the commands that they may send. B is confined; A is
+//! not.
 
 use serde_json::json;
 
@@ -17,7 +18,7 @@ fn changed(url: &str) -> String {
     json!({ "targetInfo": info }).to_string()
 }
 
-/// What the confined client is told.
+/// Returns the lines that the confined client is sent.
 fn told(lines: &[String]) -> Vec<&str> {
     lines.iter().map(String::as_str).filter(|line| line.starts_with("B ")).collect()
 }
@@ -288,7 +289,7 @@ fn cookies_are_set_for_sites_that_are_open() {
 }
 
 #[test]
-fn what_sites_keep_is_looked_at_where_they_are_open() {
+fn site_data_is_shown_only_for_sites_that_are_open() {
     let mut script = stage("https://a.example/");
     for (method, params) in [
         ("getUsageAndQuota", r#"{"origin":"https://bank.example"}"#),

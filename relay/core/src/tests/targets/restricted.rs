@@ -23,7 +23,7 @@ fn refuses(script: &mut Script, command: &str, params: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_set_up_meanwhile_is_sent_when_the_tab_shows_another_page() {
+fn deferred_commands_are_sent_when_the_tab_leaves_its_restricted_page() {
     let mut script = warned("");
     let bound = refuses(&mut script, "pw-tab-1 5 Runtime.addBinding", r#"{"name":"f"}"#);
     assert_eq!(bound, ["A pw-tab-1 #5 {}"]);
@@ -55,7 +55,7 @@ fn a_page_that_chrome_still_refuses_as_it_comes_is_asked_again_when_it_has_loade
 }
 
 #[test]
-fn what_a_client_undoes_before_it_leaves_is_undone() {
+fn settings_that_a_client_removes_before_it_leaves_are_removed() {
     let mut script = warned("");
     refuses(&mut script, "pw-tab-1 5 Runtime.addBinding", r#"{"name":"f"}"#);
     let source = r#"{"source":"1"}"#;
@@ -88,7 +88,7 @@ fn a_script_is_removed_by_the_name_that_its_client_was_given() {
 }
 
 #[test]
-fn what_cannot_be_done_fails_with_words() {
+fn a_command_for_a_restricted_tab_fails_with_an_explanation() {
     let mut script = warned("");
     let evaluated = refuses(&mut script, "pw-tab-1 5 Runtime.evaluate", r#"{"expression":"1"}"#);
     assert!(evaluated[0].contains("exceptionDetails"), "{evaluated:?}");

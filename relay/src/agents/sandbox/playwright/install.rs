@@ -1,4 +1,4 @@
-//! How Playwright is installed.
+//! Installs Playwright.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -29,7 +29,7 @@ pub(super) async fn install(runtime: &Path, target: &Path) -> Result<(), Runtime
         .arg(format!("playwright-core@{VERSION}"))
         .stdin(Stdio::null())
         .kill_on_drop(true)
-        // Not a project's, whose settings npm would take.
+        // The folder is not a project's, because npm would take the project's settings.
         .current_dir(&new)
         .output();
     let installed = match timeout(INSTALL_TIMEOUT, fetching).await {
@@ -39,7 +39,7 @@ pub(super) async fn install(runtime: &Path, target: &Path) -> Result<(), Runtime
         Ok(Ok(_)) => unpack(&new).map_err(failed),
     };
     if installed.is_ok() {
-        // It fails when another was faster, whose work is as good.
+        // The rename fails when another process was faster; its installation is as good.
         drop(std::fs::rename(&new, target));
         tracing::info!("playwright-core {VERSION} is installed");
     }
@@ -74,7 +74,8 @@ fn remove_leftovers(runtime: &Path) {
         let process = name.to_str().and_then(|name| name.rsplit_once('.')?.1.parse().ok());
         let is_unfinished = Version::parse(&name.to_string_lossy()).is_err();
         let Some(process) = process.and_then(Pid::from_raw) else { continue };
-        // One of our own has been dropped: only one installs at a time.
+        // A folder of this process belongs to an installation that was dropped: only one installs at
+        // a time.
         let is_ours = process == rustix::process::getpid();
         let is_gone = || rustix::process::test_kill_process(process) == Err(Errno::SRCH);
         if is_unfinished && (is_ours || is_gone()) {

@@ -14,7 +14,7 @@ use ring::digest::{Context, SHA256, SHA512, digest};
 const ARCHIVE: &str =
     "vNSKgH6YqtN7cdT/L334zo0a+YwkrpicyrHJlWWPIm/Q+Nn2SWInil01oT0mbu96U4GgoRtCYQD9CzJQgju+lA==";
 
-/// Of all files in it, by [`digest_of`].
+/// The digest of all files of the package, by [`digest_of`].
 const FILES: &str = "NPQLyQEg52dNn/oF33Nbzxt2Z5a8R0b0/BYOwSdNCRM=";
 
 /// More than any version has, so that a folder with other files ends the look early.

@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use crate::cli::args::listen::Listen;
 use crate::cli::say;
 
-/// How often a relay that is another process is looked at.
+/// The interval at which a relay in another process is polled.
 const STATUS_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The extension's name for its installation, by which a relay tells browsers apart.
@@ -21,13 +21,13 @@ const INSTALLATION: &str = "chrome.storage.local.get('installId').then((kept) =>
 
 #[derive(Debug)]
 pub(super) enum Relay {
-    /// It ends with the browser.
+    /// The relay runs in this process and ends with the browser.
     Own(Box<RelayServer>),
-    /// It was there before, and stays.
+    /// The relay ran before, and stays.
     Found(Client),
 }
 
-/// What a browser's extension is to have done.
+/// The state that a browser's extension is to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     Extension,
@@ -35,7 +35,8 @@ pub(super) enum Wanted {
 }
 
 impl Relay {
-    /// Starts one, or uses the one that has the port. What that has otherwise than asked is said.
+    /// Starts a relay, or uses the one that has the port, and tells the user in which settings that
+    /// one differs.
     pub(super) async fn start(
         listen: &Listen,
         port: u16,
@@ -45,7 +46,7 @@ impl Relay {
             return Ok(Self::Own(Box::new(server)));
         }
         let client = Client::new(Endpoint::local(port), listen.token.clone());
-        // One that wants another token says so before there is a browser.
+        // A relay that wants another token says so before there is a browser.
         client.get::<RelayStatus>("/relay/status").await.map_err(RelayServerError::from)?;
         if let Some(wanted) = listen.window.wanted {
             choose_window_mode(&client, wanted).await?;
@@ -103,8 +104,8 @@ impl Relay {
     }
 }
 
-/// Whether an installation, which does not know its own name at first, has done what is wanted. The key
-/// by which relays know it ends with the name.
+/// Returns `true` if an installation has reached the wanted state. It does not know its own name at
+/// first; the key by which relays know it ends with the name.
 fn is_among(entries: &[ExtensionEntry], installation: Option<&str>, wanted: Wanted) -> bool {
     let Some(installation) = installation.map(|name| format!(":{name}")) else { return false };
     entries.iter().any(|entry| {

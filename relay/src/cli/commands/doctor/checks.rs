@@ -1,4 +1,4 @@
-//! What a doctor looks at.
+//! The checks of `playwriter doctor`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use relay::UNPROVEN;
-use relay::agents::{OLDEST_NODE, mended_node};
+use relay::agents::{OLDEST_NODE, fixed_node};
 use relay::client::{Client, ClientError, is_ours};
 use relay::server::{user_at_ipv6_loopback, user_name};
 use relay::{VERSION, bundled, how_to_start};
@@ -40,12 +40,12 @@ pub(super) async fn node() -> Finding {
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let major = version.trim_start_matches('v').split('.').next();
     match major.and_then(|major| major.parse::<u32>().ok()) {
-        Some(major) if major >= OLDEST_NODE => match mended_node(&version) {
+        Some(major) if major >= OLDEST_NODE => match fixed_node(&version) {
             None => Finding::ok("node", version),
-            Some(mended) => Finding::note(
+            Some(fixed) => Finding::note(
                 "node",
                 format!("{version} keeps agents' code from your files less well than it should"),
-                format!("install Node.js {mended} or newer"),
+                format!("install Node.js {fixed} or newer"),
             ),
         },
         Some(_) => Finding::note("node", format!("{version} is too old for agents' code"), install),
@@ -74,15 +74,15 @@ pub(super) fn folder() -> Finding {
         return Finding::ok("folder", format!("{shown} is made when it is needed"));
     };
     if !metadata.is_dir() {
-        let mend = format!("mv {shown} {shown}.old");
-        return Finding::wrong("folder", format!("{shown} is no folder"), mend);
+        let fix = format!("mv {shown} {shown}.old");
+        return Finding::wrong("folder", format!("{shown} is no folder"), fix);
     }
     // Root may write everywhere, so the mode does not tell.
     let probe = folder.join(format!("doctor-{}", std::process::id()));
     let written = fs::write(&probe, "").and_then(|()| fs::remove_file(&probe));
     if let Err(error) = written {
-        let mend = format!("chown -R \"$USER\" {shown} && chmod 700 {shown}");
-        return Finding::wrong("folder", format!("{shown} cannot be written: {error}"), mend);
+        let fix = format!("chown -R \"$USER\" {shown} && chmod 700 {shown}");
+        return Finding::wrong("folder", format!("{shown} cannot be written: {error}"), fix);
     }
     match metadata.permissions().mode() & 0o077 {
         0 => Finding::ok("folder", shown.to_string()),
@@ -122,19 +122,19 @@ pub(super) async fn relay(client: &Client) -> Vec<Finding> {
         Ok(version) => version,
         Err(ClientError::NobodyThere(_)) => {
             let detail = format!("none is running at {place}");
-            let mend = if place.is_here() { "playwriter ensure" } else { how_to_start(place) };
-            return vec![Finding::wrong("relay", detail, mend)];
+            let fix = if place.is_here() { "playwriter ensure" } else { how_to_start(place) };
+            return vec![Finding::wrong("relay", detail, fix)];
         }
         Err(ClientError::Refused { status, .. }) if status.as_u16() == 401 => {
             return vec![wants_token()];
         }
         Err(error @ (ClientError::Refused { .. } | ClientError::Unreachable { .. })) => {
-            let mend = "check PLAYWRITER_HOST and PLAYWRITER_PORT, and how the relay was started";
-            return vec![Finding::wrong("relay", error.to_string(), mend)];
+            let fix = "check PLAYWRITER_HOST and PLAYWRITER_PORT, and how the relay was started";
+            return vec![Finding::wrong("relay", error.to_string(), fix)];
         }
         Err(error) => {
-            let mend = "stop the program that has the port, or choose another with PLAYWRITER_PORT";
-            return vec![Finding::wrong("relay", error.to_string(), mend)];
+            let fix = "stop the program that has the port, or choose another with PLAYWRITER_PORT";
+            return vec![Finding::wrong("relay", error.to_string(), fix)];
         }
     };
     let found = format!("{} at {place}", version.version);
@@ -187,7 +187,8 @@ async fn extensions(client: &Client) -> Vec<Finding> {
     }
 }
 
-/// Users who were refused, and who has the address that some programs take for `localhost`.
+/// Reports users who were refused, and the program at the address that some programs take for
+/// `localhost`.
 fn other_users(users: &UsersStatus, port: u16) -> Vec<Finding> {
     let refused = users.refused.iter().map(|RefusedUser { uid, .. }| {
         // A browser refuses to run as root, so that of a container often has another user.
@@ -195,10 +196,10 @@ fn other_users(users: &UsersStatus, port: u16) -> Vec<Finding> {
             0 => format!("the relay is root's, and user {} was refused", user_name(*uid)),
             _ => format!("user {} was refused", user_name(*uid)),
         };
-        let mend = format!(
+        let fix = format!(
             "playwriter stop; playwriter ensure --allow-user {uid}, if that user is to come in"
         );
-        Finding::note("users", detail, mend)
+        Finding::note("users", detail, fix)
     });
     let taken = users.ipv6_refused.as_ref().and_then(|_| user_at_ipv6_loopback(port));
     let taken = taken.map(|uid| {

@@ -1,4 +1,4 @@
-//! Lines of `cdp.jsonl`, told to people.
+//! Lines of `cdp.jsonl` as people read them.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 use super::Side;
 use crate::cli::one_line;
 
-/// How many commands are remembered for their answers.
+/// The number of commands that are remembered for their answers.
 const MAX_UNANSWERED: usize = 10_000;
 
-/// How much of a payload is shown.
+/// The number of characters that are shown of a payload.
 const SHOWN: usize = 160;
 
-/// What is of interest; nothing means everything.
+/// The selection of messages to show; an empty filter shows everything.
 #[derive(Debug, Clone)]
 pub(super) struct Filter {
     pub(super) methods: Vec<String>,
@@ -23,11 +23,11 @@ pub(super) struct Filter {
     pub(super) side: Side,
 }
 
-/// What has been read so far.
+/// The messages that have been read so far.
 #[derive(Debug)]
 pub(super) struct Traffic {
     filter: Filter,
-    /// An answer has no method of its own: by side, client and id.
+    /// The methods of unanswered commands, by side, client and id: an answer names no method.
     unanswered: BTreeMap<(bool, String, i64), String>,
     counts: BTreeMap<(&'static str, String), u64>,
 }
@@ -61,7 +61,7 @@ impl Traffic {
         Self { filter, unanswered: BTreeMap::new(), counts: BTreeMap::new() }
     }
 
-    /// A line as people read it, if it is of interest.
+    /// Returns a line as people read it, if the filter selects it.
     pub(super) fn read(&mut self, line: &str) -> Option<String> {
         // The last line of a relay that was killed may be half a one.
         let Line { timestamp, direction, client_id, message } = serde_json::from_str(line).ok()?;
@@ -95,7 +95,7 @@ impl Traffic {
         Some(one_line(&line))
     }
 
-    /// How often each message came, the most frequent first.
+    /// Counts how often each message came, the most frequent first.
     pub(super) fn summary(&self) -> String {
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -108,7 +108,7 @@ impl Traffic {
         }
     }
 
-    /// The method of a message, or of the command that it answers.
+    /// Returns the method of a message, or of the command that it answers.
     fn method(&mut self, message: &Message, side: Side, client: &str, is_request: bool) -> String {
         let key = message.id.map(|id| (side == Side::Client, client.to_owned(), id));
         match (&message.method, key) {
@@ -140,7 +140,7 @@ impl Filter {
     }
 }
 
-/// Whether a text is as a pattern says, in which `*` stands for anything.
+/// Returns `true` if a text matches a pattern, in which `*` stands for anything.
 fn fits(text: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return text == pattern };
     let Some(text) = text.strip_prefix(start) else { return false };

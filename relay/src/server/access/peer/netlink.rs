@@ -1,4 +1,4 @@
-//! One question to the kernel for one socket, which takes as long however many there are.
+//! Asks the kernel for one socket. The question takes the same time however many sockets there are.
 //!
 //! The layout is that of `inet_diag_req_v2` and `inet_diag_msg` in `linux/inet_diag.h`.
 
@@ -28,14 +28,14 @@ const REQUEST: usize = 16 + 56;
 /// An answer: the header of a message, and `inet_diag_msg`. More may follow.
 const ANSWER: usize = 16 + 72;
 
-/// Where the pair of addresses stands in a request and in an answer.
+/// The position of the pair of addresses in a request and in an answer.
 const REQUESTED_PAIR: usize = 16 + 8;
 const ANSWERED_PAIR: usize = 16 + 4;
 
-/// How many answers to earlier questions are passed over.
+/// The number of answers to earlier questions that are skipped.
 const MAX_STALE: usize = 4;
 
-/// A socket to the kernel. Whoever asks waits for those before, which is short: the kernel has
+/// A socket to the kernel. A question waits for those before it, which is short: the kernel has
 /// answered when the question is sent.
 #[derive(Debug)]
 pub(super) struct Netlink(Mutex<Asking>);
@@ -102,7 +102,7 @@ fn request(sequence: u32, remote: SocketAddr, local: SocketAddr) -> [u8; REQUEST
             IpAddr::V6(address) => put(REQUESTED_PAIR + at, &address.octets()),
         }
     }
-    // No cookie: the pair is all that is known of it.
+    // The cookie is unknown: the pair is all that is known of the socket.
     put(REQUESTED_PAIR + 40, &[0xff; 8]);
     request
 }

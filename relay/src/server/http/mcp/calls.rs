@@ -7,19 +7,19 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-/// What names a call, among all clients.
+/// The key of a call, among all clients.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CallId {
     session: String,
-    /// As JSON text, so that `1` is not `"1"`.
+    /// The request's id as JSON text, so that `1` is not `"1"`.
     request: String,
 }
 
-/// It holds what is being answered, and nothing of what has been.
+/// The calls that are being answered; finished calls are not kept.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls(Arc<Mutex<BTreeMap<CallId, CancellationToken>>>);
 
-/// One of them, until it is dropped.
+/// A call's entry, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Call {
     id: CallId,
@@ -27,7 +27,7 @@ pub(super) struct Call {
     calls: Calls,
 }
 
-/// What is read of a message before it is passed on.
+/// The part of a message that is read before it is passed on.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Envelope<'a> {
@@ -46,7 +46,7 @@ struct Params<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// What cannot be read is not ours to complain of.
+    /// Reads a message. An unreadable message is not refused here.
     pub(super) fn read(body: &'a [u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
     }
@@ -62,14 +62,14 @@ impl<'a> Envelope<'a> {
         id.map(RawValue::get)
     }
 
-    /// Whether a client comes with it.
+    /// Returns `true` if the message is a client's first.
     pub(super) fn is_greeting(&self) -> bool {
         self.method == "initialize"
     }
 }
 
 impl Calls {
-    /// Of two calls with one id, the second cannot be cancelled.
+    /// Registers a call. Of two calls with one id, the second cannot be cancelled.
     pub(super) fn begin(&self, session: &str, id: &str) -> Option<Call> {
         let id = CallId { session: session.to_owned(), request: id.to_owned() };
         let cancelled = CancellationToken::new();

@@ -72,7 +72,7 @@ impl Relay {
                 return self.gather_cookies(session_ref, &command, None, CookieAction::Clear, turn);
             }
             (ProfileCommand::DeleteCookies, _) => match command.read_params() {
-                Ok(doomed) => {
+                Ok(deleted) => {
                     return self.gather_cookies(
                         session_ref,
                         &command,

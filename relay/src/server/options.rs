@@ -30,7 +30,7 @@ pub struct RelayOptions {
     /// Takes the relay's words, which otherwise go to the process's own `tracing`.
     pub logger: Option<Logger>,
     /// A folder for the relay file, which only this user can read, with which the relay can be asked
-    /// to stop ([`RelayServer::asked_to_stop`]).
+    /// to stop ([`RelayServer::asked_to_stop`](super::RelayServer::asked_to_stop)).
     pub relay_file: Option<PathBuf>,
     /// The folder with the secret of this user, from which the keys of extensions and programs come.
     /// Without one, no extension can prove itself, and all are believed.

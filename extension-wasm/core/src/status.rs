@@ -15,6 +15,8 @@ pub struct Status {
     pub(crate) tabs: Vec<TabStatus>,
     error_text: Option<String>,
     separate_window: bool,
+    /// The key is the one that people's own code reads.
+    #[serde(rename = "workerWindowId")]
     separate_window_id: Option<WindowId>,
 }
 

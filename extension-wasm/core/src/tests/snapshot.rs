@@ -42,3 +42,27 @@ fn the_keys_of_a_snapshot_stay_the_same() {
         })
     );
 }
+
+#[test]
+fn the_keys_of_the_status_stay_the_same() {
+    let mut worker = Machine::with_tab();
+    worker.relay_sent(json!({ "method": "setWindowMode", "params": { "separateWindow": true } }));
+    worker.command(1, None, "Target.createTarget", json!({}));
+    let outcome = Ok((TabId(13), Some(WindowId(3))));
+    worker.handle(Input::TabCreated { request: request(1), outcome });
+    let status = serde_json::to_value(worker.worker.status()).unwrap();
+    let tab = |id: i32, state: &str, session: Option<&str>, target: Option<&str>| json!({ "tabId": id, "state": state, "sessionId": session, "targetId": target });
+    assert_eq!(
+        status,
+        json!({
+            "connectionState": "connected",
+            "tabs": [
+                tab(11, "connected", Some("pw-tab-1"), Some("T1")),
+                tab(13, "connecting", None, None),
+            ],
+            "errorText": null,
+            "separateWindow": true,
+            "workerWindowId": 3,
+        })
+    );
+}
